@@ -21,7 +21,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
-from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human, recorded_posture
+from colloc.models.muscle_human import (
+    MuscleHuman,
+    mirror_image,
+    muscle_human,
+    recorded_emg,
+    recorded_posture,
+)
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
@@ -49,6 +55,7 @@ LINES = {  # of the drawing: frames of bodies
     "arm_l": ["torso", "humerus_l", "ulna_l", "hand_l"],
 }
 HEAD = 0.6  # m, drawn above the joint of the trunk
+EMG_PERCENT = np.arange(0.0, 100.0, 4.0)  # of the stride
 SHOWN = ("glmax2", "glmed1", "bflh", "semimem", "recfem", "vaslat", "gasmed", "soleus", "tibant", "psoas")
 ANGLES = {"hip": "hip_flexion_r", "knee": "knee_angle_r", "ankle": "ankle_angle_r"}
 
@@ -176,7 +183,26 @@ def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float
         "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
         "largest_activation": float(whole["activation"].max()),
     }
-    return found | {f"rms.{name}": bands()[name].rms(percent, curve) for name, curve in curves.items()}
+    found |= {f"rms.{name}": bands()[name].rms(percent, curve) for name, curve in curves.items()}
+    return found | {f"emg.{muscle}": value for muscle, value in likeness(walk, solution).items()}
+
+
+def likeness(walk: Walk, solution: co.Solution) -> dict[str, float]:
+    """Correlation of the activations of the right leg with recorded electrical activity over a stride, by muscle."""
+    percent, activations = activations_from_strike(walk, solution)
+    return {
+        muscle: float(np.corrcoef(np.interp(EMG_PERCENT, percent, activations[muscle]), emg)[0, 1])
+        for muscle, emg in recorded_emg().items()
+    }
+
+
+def activations_from_strike(walk: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Activations of the right leg, by muscle, at percentages of the stride from heel strike on."""
+    whole = stride(walk, solution, np.linspace(0.0, solution.duration, 200, endpoint=False))
+    strike, right = first_contact(whole["force"][:, 1]), walk.muscles.names[: whole["activation"].shape[1]]
+    curves = np.roll(whole["activation"], -strike, axis=0).T
+    percent = np.linspace(0.0, 100.0, 400, endpoint=False)
+    return percent, {name.removesuffix("_r"): curve for name, curve in zip(right, curves, strict=True)}
 
 
 def from_strike(walk: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -214,22 +240,20 @@ def draw(walk: Walk, solutions: dict[str, co.Solution], file: str) -> None:
             ax.plot(percent, found[name], color=color, linewidth=1.2)
         ax.set_title(f"{name.replace('_', '-')} {'[degrees]' if name in ANGLES else '/ weight'}", fontsize=9)
         dress(ax, "", "")
-    half = len(walk.muscles.names) // 2
-    t = np.linspace(0.0, 1.0, 200, endpoint=False)
-    rows = muscles.subplots(2, 5, sharex=True, sharey=True).ravel()
+    rows = dict(zip(SHOWN, muscles.subplots(2, 5, sharex=True, sharey=True).ravel(), strict=True))
+    emg = recorded_emg()
     for color, (label, solution) in zip((ORANGE, BLUE), solutions.items(), strict=True):
-        whole = stride(walk, solution, solution.duration * t)
-        strike, percent = first_contact(whole["force"][:, 1]), np.linspace(0.0, 100.0, 400, endpoint=False)
-        for ax, name in zip(rows, SHOWN, strict=True):
-            k = walk.muscles.names[:half].index(f"{name}_r")
-            ax.plot(percent, np.roll(whole["activation"][:, k], -strike), color=color, linewidth=1.2, label=label)
-            ax.set_title(name, fontsize=9)
-            dress(
-                ax,
-                "% of the stride, from heel strike" if name == SHOWN[7] else "",
-                "activation" if ax in rows[::5] else "",
-            )
-    rows[0].legend(fontsize=8, frameon=False)
+        percent, activations = activations_from_strike(walk, solution)
+        for name, ax in rows.items():
+            ax.plot(percent, activations[name], color=color, linewidth=1.2, label=label)
+    for k, (name, ax) in enumerate(rows.items()):
+        if name in emg:
+            # Of no unit: as high as what the muscle is asked for at most.
+            most = max(np.max(line.get_ydata()) for line in ax.lines)
+            ax.fill_between(EMG_PERCENT, most * emg[name], color=FADE(0.25), linewidth=0, label="EMG of the recorded")
+        ax.set_title(name, fontsize=9)
+        dress(ax, "% of the stride, from heel strike" if k == 7 else "", "activation" if k % 5 == 0 else "")
+    rows[SHOWN[0]].legend(fontsize=8, frameon=False)
     co.plot.save_figure(figure, file)
 
 
