@@ -166,16 +166,18 @@ def step(task: Any, effort: int) -> dict[str, Any]:
     ocp.set_der(v, a)
     ocp.add_alg(inverse_dynamics(q, v, a) - tau)
     swap, start, end = ca.DM(task.swap), (ocp.at_t0(q), ocp.at_t0(v)), (ocp.at_tf(q), ocp.at_tf(v))
-    landed, speed = foot(*end)
+    landed, fall = foot(*end)
     ocp.subject_to(landed == ca.vertcat(task.length, 0))
     ocp.subject_to(start[0] == swap @ end[0])
-    ocp.subject_to(momenta(start[0], ca.vertcat(-speed, start[1] - swap @ end[1])) == 0)
+    ocp.subject_to(momenta(start[0], ca.vertcat(-fall, start[1] - swap @ end[1])) == 0)
     ocp.subject_to(foot(*start)[1][1] >= 0)
-    ocp.subject_to(speed[1] <= 0)
+    ocp.subject_to(fall[1] <= 0)
     ocp.add_objective(ocp.integral(ca.sumsqr(tau)))
-    ocp.set_initial(q, ca.DM(task.start) + ocp.t / task.duration * ca.DM(np.subtract(task.end, task.start)))
+    speed = ca.DM(np.subtract(task.end, task.start)) / task.duration
+    ocp.set_initial(q, ca.DM(task.start) + ocp.t * speed)
+    ocp.set_initial(v, speed)
     ocp.solver("ipopt", {"expand": True, "print_time": False, "ipopt": {"print_level": 0, "sb": "yes"}})
-    ocp.method(DirectCollocation(N=N))
+    ocp.method(DirectCollocation(N=N, degree=3, scheme="legendre"))  # on Radau points IPOPT creeps
     solution = ocp.solve()
     # step]
     edges, torque = solution.sample(tau, grid="control")
