@@ -525,5 +525,5 @@ def written(name: str, problem: Reach | Rise | Step | Walk, folder: Path) -> dic
     if isinstance(problem, Step):
         said["loose"] = str(path.with_stem(f"{name}_loose"))
         slides = tuple(particle("prismatic", axis, 0.0) for axis in ((1, 0, 0), (0, 1, 0)))
-        Path(said["loose"]).write_text(urdf(slides + problem.links, (0.0, 0.0, *free), (1e9, 1e9, *free)))
+        Path(said["loose"]).write_text(urdf(slides + problem.links, (1e9, 1e9, *free), (1e9, 1e9, *free)))
     return said
