@@ -33,7 +33,16 @@ from colloc.studies.benchmarks.peers.problems import (
     walks,
     written,
 )
-from colloc.studies.benchmarks.peers.truth import Truth, Walker, judged, judged_hop, judged_rise, judged_step, judged_walk, pulled
+from colloc.studies.benchmarks.peers.truth import (
+    Truth,
+    Walker,
+    judged,
+    judged_hop,
+    judged_rise,
+    judged_step,
+    judged_walk,
+    pulled,
+)
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
 
