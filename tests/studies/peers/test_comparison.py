@@ -36,12 +36,15 @@ from colloc.studies.benchmarks.peers.problems import (
 from colloc.studies.benchmarks.peers.truth import (
     Truth,
     Walker,
+    forward_dynamics,
     judged,
     judged_hop,
     judged_rise,
     judged_step,
     judged_walk,
+    pieces,
     pulled,
+    simulated,
 )
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
@@ -197,6 +200,22 @@ def test_the_judge_agrees_with_what_colloc_says_of_a_step(tmp_path: Path):
     assert judged_step({**task, "length": 0.4}, said).miss == pytest.approx(0.1, abs=1e-6)
     deep = judged_step({**task, "foot": [0.0, -0.41, 0.0]}, said)
     assert deep.overstep > 0.015  # a centimetre below the ground at both ends
+
+
+def test_the_ground_only_pushes_who_walks_by_motors(tmp_path: Path):
+    """Which nothing in the problem asks for: by the loose chain on the walk from the judge's own dynamics."""
+    task = json.loads(json.dumps(written("step", steps()["walk_by_motors"], tmp_path)))
+    said = with_colloc.step(SimpleNamespace(**task), 0)
+    aba, parts, state = forward_dynamics(task), pieces(said, np.ones(5)), np.array(said["state"])
+    states, torques, _ = simulated(aba, parts, state[:5], state[5:])
+    loose = co.formats.from_urdf(task["loose"], gravity=task["gravity"]).model
+    still = np.zeros((len(states), 2))
+    qdd = np.array([aba(row[:5], row[5:], tau) for row, tau in zip(states, torques, strict=True)])
+    motion = (np.hstack([still, values]) for values in (states[:, :5], states[:, 5:], qdd))
+    force = co.Evaluator(loose, compile=False).torque(*motion)
+    np.testing.assert_allclose(force[:, 2:], torques, atol=1e-6)
+    assert force[:, 1].min() > 200  # N
+    assert np.abs(force[:, 0] / force[:, 1]).max() < 0.5  # friction that it takes
 
 
 def test_the_walker_is_the_model(tmp_path: Path):
