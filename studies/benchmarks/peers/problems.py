@@ -329,7 +329,7 @@ def upright(mass: float, before: float, inertia: float, centre: float) -> Link:
     return Link("revolute", (0, 0, 1), (0, before, 0), (0, 0, 0), mass, (0, centre, 0), (inertia, 0, inertia, 0, 0, 0))
 
 
-# The robot RABBIT (Westervelt, Grizzle and Koditschek 2003) as Kelly (2017) has it, section 7: shank and thigh that
+# The robot RABBIT (Westervelt, Grizzle and Koditschek 2003), which walks in Kelly (2017): shank and thigh that
 # stand, trunk, thigh and shank that swing.
 BIPED = (
     upright(3.2, 0.0, 0.93, 0.4 - 0.128),
@@ -423,7 +423,7 @@ def rises() -> dict[str, Rise]:
 
 
 def steps() -> dict[str, Step]:
-    """Kelly's walk of the robot with five links; his guess."""
+    """A walk of the robot with five links after Kelly (2017), from the guess of his OptimTraj."""
     angles = np.array([-0.3, 0.7, 0.0, -0.5, -0.6])  # of all links, which the other foot's chain has in reverse
     swap = np.zeros((5, 5))
     swap[0], swap[range(1, 5), range(4, 0, -1)] = 1.0, -1.0

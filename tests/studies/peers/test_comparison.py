@@ -161,8 +161,8 @@ def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float
     assert judged_rise(plain, said | {"state": shifted.tolist()}).miss > 0.05
 
 
-def test_the_walker_of_five_links_is_that_of_kelly(tmp_path: Path):
-    """Its mass matrix in absolute angles, as in his appendix, where a link is moved by those that carry it."""
+def test_the_walker_of_five_links_has_the_mass_matrix_of_kelly(tmp_path: Path):
+    """In absolute angles, as he has them, where a link is moved by those that carry it."""
     task = written("step", steps()["walk_by_motors"], tmp_path)
     arms = np.zeros((5, 5))  # of the links' centres of mass along the links
     arms[:, 0], arms[:, 1], arms[3:, 2] = 0.4, 0.4, 0.0
