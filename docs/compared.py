@@ -35,6 +35,7 @@ PROBLEMS = {
     "squat": "squat to stand",
     "rise_by_motors": "rise by motors, as Moco publishes it",
     "rise_by_muscles": "rise by nine muscles",
+    "walk_by_motors": "walk by five motors",
     "walk_by_muscles": "walk by 18 muscles, followed",
     "panda_effort": "Panda, effort",
     "panda_time": "Panda, fastest",

@@ -1,7 +1,7 @@
 """colloc beside other tools on the same problems: ``python -m colloc benchmarks.peers.comparison``.
 
 comparison       the tools in turn, the table, the numbers
-problems         motions from rest to rest, a hop, and a squat by motors and by muscles, as numbers and URDF files
+problems         motions from rest to rest, a hop, squats and walks by motors and by muscles, in numbers and URDF files
 truth            the judge: torques integrated forward by others' code
 process          what runs a tool in a process of its own
 with_TOOL        the problems in the style of a tool, whose packages are imported inside functions: with_colloc,

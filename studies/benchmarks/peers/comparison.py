@@ -41,8 +41,8 @@ from colloc.studies.benchmarks.peers import (
     with_rockit,
     with_toppra,
 )
-from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, walks, written
-from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_walk
+from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, steps, walks, written
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
@@ -67,7 +67,7 @@ PATIENCE = 40.0  # s of the processor, of a process
 PATIENT = {"rise": 400.0, "walk": 400.0}  # s, in its place
 SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
-JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "walk": judged_walk}
+JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")
@@ -147,7 +147,7 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
     ----------
     tool : str
     module : module
-    work : "reach", "hop", "rise" or "walk"
+    work : "reach", "hop", "rise", "step" or "walk"
     problem : mapping
     most : int
         Grids to be tried.
@@ -217,8 +217,9 @@ def motions(tools: Mapping[str, ModuleType], names: Sequence[str], most: int, ag
     numbers: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            work = "hop" if name == "hop" else "rise" if name in rises() else "walk" if name in walks() else "reach"
-            every = problems() | rises() | walks()
+            families = {"reach": problems(), "hop": {"hop"}, "rise": rises(), "step": steps(), "walk": walks()}
+            (work,) = (work for work, names in families.items() if name in names)
+            every = problems() | rises() | steps() | walks()
             problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, every[name], Path(folder))
             runs = {tool: climbed(tool, module, work, problem, most) for tool, module in tools.items()}
             best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
@@ -295,7 +296,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
-    every = [*problems(), "hop", *rises(), *walks()]
+    every = [*problems(), "hop", *rises(), *steps(), *walks()]
     names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
     for word, known in ((only, TOOLS), (names, [*every, "human43"])):
         if strange := set(word) - set(known):

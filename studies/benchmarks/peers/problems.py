@@ -115,6 +115,38 @@ class Hop:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A step of a walker on point feet, from strike to strike, with the least integral of squared torques.
+
+    The chain begins at the foot that stands, whose ankle has a motor too. At the end the other foot strikes the ground
+    ahead, without rebound or slip, as the first leaves it, and velocities jump by the impulse; from there the same step
+    begins with legs swapped. The swinging foot rises at the begin and sinks at the end.
+
+    Parameters
+    ----------
+    links : tuple of Link
+    gravity : tuple of float
+    foot : tuple of float
+        The swinging one, in the last link.
+    swap : tuple of tuple of float
+        Matrix that makes joints' positions those of the chain that begins at the other foot.
+    length, duration : float
+        Of the step.
+    start, end : tuple of float
+        Postures to search from.
+    """
+
+    links: tuple[Link, ...]
+    gravity: Triple
+    foot: Triple
+    swap: tuple[tuple[float, ...], ...]
+    length: float
+    duration: float
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Strand:
     """A muscle of De Groote et al. (2016) with OpenSim's constants.
 
@@ -292,6 +324,22 @@ BODY = (
 )
 
 
+def upright(mass: float, before: float, inertia: float, centre: float) -> Link:
+    """A rod along y that turns about z at the end of one of another length, `before`."""
+    return Link("revolute", (0, 0, 1), (0, before, 0), (0, 0, 0), mass, (0, centre, 0), (inertia, 0, inertia, 0, 0, 0))
+
+
+# The robot RABBIT (Westervelt, Grizzle and Koditschek 2003), which walks in Kelly (2017): shank and thigh that
+# stand, trunk, thigh and shank that swing.
+BIPED = (
+    upright(3.2, 0.0, 0.93, 0.4 - 0.128),
+    upright(6.8, 0.4, 1.08, 0.4 - 0.163),
+    upright(20.0, 0.4, 2.22, 0.2),
+    upright(6.8, 0.0, 1.08, -0.163),
+    upright(3.2, -0.4, 0.93, -0.128),
+)
+
+
 def arm() -> tuple[Link, ...]:
     """The Panda's links."""
     links = []
@@ -372,6 +420,16 @@ def rises() -> dict[str, Rise]:
         "rise_by_motors": Rise(links, down, squat, upright, *bounds, motors=(150.0, 300.0, 150.0)),
         "rise_by_muscles": Rise(links, down, squat, upright, *ranges, motors=(2.0, 2.0, 2.0), muscles=muscles),
     }
+
+
+def steps() -> dict[str, Step]:
+    """A walk of the robot with five links after Kelly (2017), from the guess of his OptimTraj."""
+    angles = np.array([-0.3, 0.7, 0.0, -0.5, -0.6])  # of all links, which the other foot's chain has in reverse
+    swap = np.zeros((5, 5))
+    swap[0], swap[range(1, 5), range(4, 0, -1)] = 1.0, -1.0
+    postures = (tuple(np.diff(turns, prepend=0.0).tolist()) for turns in (angles, angles[::-1]))
+    rows = tuple(map(tuple, swap.tolist()))
+    return {"walk_by_motors": Step(BIPED, (0, -9.81, 0), (0.0, -0.4, 0.0), rows, 0.5, 0.7, *postures)}
 
 
 def walks() -> dict[str, Walk]:
@@ -458,9 +516,14 @@ def _text(values: tuple[float, ...]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-def written(name: str, problem: Reach | Rise | Walk, folder: Path) -> dict[str, Any]:
-    """A problem as JSON has it, its URDF file written."""
+def written(name: str, problem: Reach | Rise | Step | Walk, folder: Path) -> dict[str, Any]:
+    """A problem as JSON has it, its URDF file written, and of a step one whose standing foot is free to move."""
     path, free = folder / f"{name}.urdf", (1e9,) * len(problem.links)
     limits = (problem.torque, problem.speed) if isinstance(problem, Reach) else (free, free)
     path.write_text(urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk) else None))
-    return asdict(problem) | {"urdf": str(path), "name": name}
+    said = asdict(problem) | {"urdf": str(path), "name": name}
+    if isinstance(problem, Step):
+        said["loose"] = str(path.with_stem(f"{name}_loose"))
+        slides = tuple(particle("prismatic", axis, 0.0) for axis in ((1, 0, 0), (0, 1, 0)))
+        Path(said["loose"]).write_text(urdf(slides + problem.links, (1e9, 1e9, *free), (1e9, 1e9, *free)))
+    return said

@@ -114,6 +114,47 @@ def judged(problem: Mapping[str, Any], answer: Mapping[str, Any], rate: Rate | N
     return Truth(float(miss), max(0.0, overstep), cost)
 
 
+def judged_step(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
+    """What the torques of an answer do to a walker from the state that the tool has at the begin.
+
+    To `miss` counts by how much the state after the strike is not that at the begin, with legs swapped, and by how much
+    the foot misses its place; to `overstep` how deep it has been in the ground, over the length of the step.
+
+    Parameters
+    ----------
+    problem : mapping
+        A `Step`, and the paths of its URDF files.
+    answer : mapping
+        As that of a `Reach`; and `state`, coordinates and velocities at the begin.
+    """
+    import pinocchio
+
+    pin: Any = pinocchio  # has no type stubs
+    n, duration, swap = len(problem["links"]), answer["edges"][-1], np.array(problem["swap"], float)
+    start = np.array(answer["state"], float)
+    parts = pieces(answer, np.ones(n))
+    states, _, effort = simulated(forward_dynamics(problem), parts, start[:n], start[n:])
+    world = pin.buildModelFromUrdf(problem["loose"])
+    data = world.createData()
+
+    def foot(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Place of the swinging foot, and its Jacobian by the standing foot's way and the joints."""
+        pin.computeJointJacobians(world, data, np.concatenate([[0.0, 0.0], q]))
+        arm = data.oMi[n + 2].rotation @ problem["foot"]
+        x, y, turn = pin.getJointJacobian(world, data, n + 2, pin.LOCAL_WORLD_ALIGNED)[[0, 1, 5]]
+        return (data.oMi[n + 2].translation + arm)[:2], np.stack([x - turn * arm[1], y + turn * arm[0]])
+
+    q, qd = states[-1, :n], states[-1, n:]
+    place, jacobian = foot(q)
+    mass = pin.crba(world, data, np.concatenate([[0.0, 0.0], q]))
+    mass = np.triu(mass) + np.triu(mass, 1).T
+    blow = np.block([[mass, -jacobian.T], [jacobian, np.zeros((2, 2))]])
+    after = np.linalg.solve(blow, np.concatenate([mass[:, 2:] @ qd, np.zeros(2)]))[2 : n + 2]
+    missed = (swap @ q - start[:n], duration * (swap @ after - start[n:]), place - [problem["length"], 0.0])
+    depth = -min(foot(state[:n])[0][1] for state in states) / problem["length"]
+    return Truth(float(max(np.abs(values).max() for values in missed)), max(0.0, float(depth)), float(effort))
+
+
 def judged_rise(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     """What excitations of muscles and signals of motors do: activations and fibers by formulas written out by hand.
 

@@ -158,6 +158,53 @@ def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     }
 
 
+def step(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """From strike to strike; see `Step`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [step
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    chain, loose = (co.formats.from_urdf(file, gravity=task.gravity).model for file in (task.urdf, task.loose))
+    model = co.Model(chain.bodies, chain.gravity, markers={"foot": (chain.bodies[-1].name, task.foot)})
+    swap = np.array(task.swap)
+
+    def strike(start, end):
+        """Momenta of the joints of the chain that begins where the foot strikes, which goes from its speed to rest."""
+        mass = co.dynamics.mass_matrix(loose, ca.vertcat(0, 0, start.q))
+        return (mass @ ca.vertcat(-end.marker("foot").velocity[:2], start.qd - swap @ end.qd))[2:]
+
+    problem = co.Problem(
+        model,
+        task.duration,
+        co.integral(lambda now: ca.sumsqr(now.tau)),
+        [
+            co.boundary(lambda start, end: start.q - swap @ end.q, equals=0),
+            co.boundary(strike, equals=0),
+            co.at(1.0, lambda now: now.marker("foot").position[:2], equals=(task.length, 0)),
+            co.at(0.0, lambda now: now.marker("foot").velocity[1], lower=0),
+            co.at(1.0, lambda now: now.marker("foot").velocity[1], upper=0),
+        ],
+    )
+    solution = co.solve(problem, curve, guess=co.line(task.start, task.end), progress=False, tol=tol)
+    # step]
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = edges[:-1, None] + (inside + 1) / 2 * np.diff(edges)[:, None]
+    begin = solution.at(0.0)
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": solution.at(at.ravel()).tau.reshape(*at.shape, -1).tolist(),
+        "state": np.concatenate([begin.q, begin.qd]).tolist(),
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status is co.solver.Status.SOLVED,
+        "status": solution.status.name,
+    }
+
+
 def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     """Half a stride by muscles; see `Walk`."""
     tol = 1e-2 if curve is None else None  # balls on the ground are stiff: in place of 1e-3

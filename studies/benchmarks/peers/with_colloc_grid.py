@@ -27,6 +27,11 @@ def rise(task: Any, effort: int) -> dict[str, Any]:
     return with_colloc.rise(task, effort, co.Radau(breakpoints=breakpoints))
 
 
+def step(task: Any, effort: int) -> dict[str, Any]:
+    """From strike to strike."""
+    return with_colloc.step(task, effort, co.HermiteSimpson(INTERVALS[effort]))
+
+
 def walk(task: Any, effort: int) -> dict[str, Any]:
     """Half a stride by muscles, on as many intervals as Moco's example has."""
     return with_colloc.walk(task, effort, co.HermiteSimpson(INTERVALS[effort + 1]))

@@ -56,6 +56,71 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
     }
 
 
+def step(task: Any, effort: int) -> dict[str, Any]:
+    """From strike to strike, torques linear on every interval."""
+    N = INTERVALS[effort]
+    # [step
+    import numpy as np
+    from pydrake.all import DirectCollocation, JacobianWrtVariable, MultibodyPlant, Parser, PiecewisePolynomial, Solve
+
+    plants = []
+    for file in (task.urdf, task.loose):
+        plant = MultibodyPlant(time_step=0.0)
+        Parser(plant).AddModels(file)
+        plant.mutable_gravity_field().set_gravity_vector(task.gravity)
+        plant.Finalize()
+        plants.append(plant)
+    n, swap, context = len(task.start), np.array(task.swap), plants[0].CreateDefaultContext()
+    port = plants[0].get_actuation_input_port().get_index()
+    dt = task.duration / N
+    dircol = DirectCollocation(plants[0], context, N + 1, dt, dt, input_port_index=port)
+    dircol.AddEqualTimeIntervalsConstraints()
+    prog, u = dircol.prog(), dircol.input()
+    kinds = {np.dtype(float): plants, np.dtype(object): [plant.ToAutoDiffXd() for plant in plants]}
+    contexts = {kind: [plant.CreateDefaultContext() for plant in pair] for kind, pair in kinds.items()}
+
+    def foot(x):
+        """Place and velocity of the swinging foot."""
+        plant, context = kinds[x.dtype][0], contexts[x.dtype][0]
+        plant.SetPositionsAndVelocities(context, x)
+        frame, world = plant.GetFrameByName(f"link{n - 1}"), plant.world_frame()
+        rates = JacobianWrtVariable.kV, frame, task.foot, world, world
+        place = plant.CalcPointsPositions(context, frame, task.foot, world)
+        return place[:2, 0], (plant.CalcJacobianTranslationalVelocity(context, *rates) @ x[n:])[:2]
+
+    def strike(x):
+        """What the chain that begins where the foot strikes gains in momenta of joints, and where the foot is."""
+        (start, end), (loose, state) = np.split(x, 2), (kinds[x.dtype][1], contexts[x.dtype][1])
+        place, speed = foot(end)
+        loose.SetPositions(state, np.concatenate([0 * speed, start[:n]]))
+        jump = np.concatenate([-speed, start[n:] - swap @ end[n:]])
+        return np.concatenate([(loose.CalcMassMatrix(state) @ jump)[2:], place])
+
+    first, last = dircol.initial_state(), dircol.final_state()
+    target = np.concatenate([np.zeros(n), [task.length, 0]])
+    prog.AddConstraint(strike, target, target, np.concatenate([first, last]))
+    prog.AddLinearEqualityConstraint(first[:n] - swap @ last[:n], np.zeros(n))
+    prog.AddConstraint(lambda x: foot(x)[1][1:], [0], [np.inf], first)
+    prog.AddConstraint(lambda x: foot(x)[1][1:], [-np.inf], [0], last)
+    dircol.AddRunningCost(u.dot(u))
+    ends = np.transpose([[*task.start, *np.zeros(n)], [*task.end, *np.zeros(n)]])
+    line = PiecewisePolynomial.FirstOrderHold([0.0, task.duration], ends)
+    dircol.SetInitialTrajectory(PiecewisePolynomial(), line)
+    result = Solve(prog)
+    # step]
+    torque = np.array([plants[0].MakeActuationMatrix() @ result.GetSolution(dircol.input(k)) for k in range(N + 1)])
+    return {
+        "edges": dircol.GetSampleTimes(result).ravel().tolist(),
+        "inside": [-1.0, 1.0],
+        "torque": np.stack([torque[:-1], torque[1:]], axis=1).tolist(),
+        "state": result.GetSolution(first).tolist(),
+        "cost": float(result.get_optimal_cost()),
+        "iterations": None,  # which SNOPT does not tell through Drake
+        "solved": bool(result.is_success()),
+        "status": result.get_solution_result().name,
+    }
+
+
 def inverse_dynamics(body: Any, effort: int) -> dict[str, Any]:
     """Torques, and all first derivatives by its automatic differentiation, of a batch of samples."""
     # [inverse_dynamics

@@ -141,3 +141,60 @@ def hop(task: Any, effort: int) -> dict[str, Any]:
         "solved": bool(solution.stats()["success"]),
         "status": solution.stats()["return_status"],
     }
+
+
+def step(task: Any, effort: int) -> dict[str, Any]:
+    """From strike to strike, torques constant on every interval."""
+    N = INTERVALS[effort]
+    # [step
+    import casadi as ca
+    import numpy as np
+    from adam.casadi import KinDynComputations
+
+    n = len(task.start)
+    q, v, a = (ca.SX.sym(name, n) for name in "qva")
+    gravity = np.array([*task.gravity, 0, 0, 0])
+    robot = KinDynComputations(task.urdf, [f"joint{k}" for k in range(n)], gravity=gravity)
+    base, still = ca.DM.eye(4), ca.DM.zeros(6)
+    M, h = robot.mass_matrix(base, q), robot.bias_force(base, q, still, v)[6:]
+    inverse_dynamics = ca.Function("inverse_dynamics", [q, v, a], [M[6:, 6:] @ a + h])
+    place = (robot.forward_kinematics(f"link{n - 1}", base, q) @ ca.vertcat(*task.foot, 1))[:2]
+    foot = ca.Function("foot", [q, v], [place, ca.jtimes(place, q, v)])
+    jump = ca.SX.sym("jump", 2 + n)  # of the speeds of the foot that strikes, where the chain begins, and of all joints
+    momenta = ca.Function("momenta", [q, jump], [M[6:, [0, 1, *range(6, 6 + n)]] @ jump])
+    opti = ca.Opti()
+    C, D, _ = ca.collocation_coeff(ca.collocation_points(3, "legendre"))
+    X = opti.variable(2 * n, N + 1)
+    U = opti.variable(n, N)
+    line = np.linspace(task.start, task.end, N + 1).T
+    opti.set_initial(X[:n, :], line)
+    for k in range(N):
+        inner = opti.variable(2 * n, 3)
+        opti.set_initial(inner[:n, :], np.repeat(line[:, [k]], 3, axis=1))
+        nodes = ca.horzcat(X[:, k], inner)
+        rates = nodes @ C * (N / task.duration)
+        opti.subject_to(rates[:n, :] == inner[n:, :])
+        for j in range(3):
+            opti.subject_to(inverse_dynamics(inner[:n, j], inner[n:, j], rates[n:, j]) == U[:, k])
+        opti.subject_to(nodes @ D == X[:, k + 1])
+    swap, start, end = ca.DM(task.swap), ca.vertsplit(X[:, 0], n), ca.vertsplit(X[:, N], n)
+    landed, speed = foot(*end)
+    opti.subject_to(landed == ca.vertcat(task.length, 0))
+    opti.subject_to(start[0] == swap @ end[0])
+    opti.subject_to(momenta(start[0], ca.vertcat(-speed, start[1] - swap @ end[1])) == 0)
+    opti.subject_to(foot(*start)[1][1] >= 0)
+    opti.subject_to(speed[1] <= 0)
+    opti.minimize(task.duration / N * ca.sumsqr(U))
+    opti.solver("ipopt", {"expand": True, "print_time": False}, {"print_level": 0, "sb": "yes"})
+    solution = opti.solve()
+    # step]
+    return {
+        "edges": np.linspace(0, task.duration, N + 1).tolist(),
+        "inside": [0.0],
+        "torque": solution.value(U).T[:, None].tolist(),
+        "state": solution.value(X[:, 0]).tolist(),
+        "cost": float(solution.value(opti.f)),
+        "iterations": int(solution.stats()["iter_count"]),
+        "solved": bool(solution.stats()["success"]),
+        "status": solution.stats()["return_status"],
+    }

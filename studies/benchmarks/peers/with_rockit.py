@@ -138,3 +138,57 @@ def hop(task: Any, effort: int) -> dict[str, Any]:
         "solved": bool(solution.stats["success"]),
         "status": solution.stats["return_status"],
     }
+
+
+def step(task: Any, effort: int) -> dict[str, Any]:
+    """From strike to strike, torques constant on every interval."""
+    N = INTERVALS[effort]
+    # [step
+    import casadi as ca
+    import numpy as np
+    from adam.casadi import KinDynComputations
+    from rockit import DirectCollocation, Ocp
+
+    n = len(task.start)
+    q, v, a = (ca.SX.sym(name, n) for name in "qva")
+    gravity = np.array([*task.gravity, 0, 0, 0])
+    robot = KinDynComputations(task.urdf, [f"joint{k}" for k in range(n)], gravity=gravity)
+    base, still = ca.DM.eye(4), ca.DM.zeros(6)
+    M, h = robot.mass_matrix(base, q), robot.bias_force(base, q, still, v)[6:]
+    inverse_dynamics = ca.Function("inverse_dynamics", [q, v, a], [M[6:, 6:] @ a + h])
+    place = (robot.forward_kinematics(f"link{n - 1}", base, q) @ ca.vertcat(*task.foot, 1))[:2]
+    foot = ca.Function("foot", [q, v], [place, ca.jtimes(place, q, v)])
+    jump = ca.SX.sym("jump", 2 + n)  # of the speeds of the foot that strikes, where the chain begins, and of all joints
+    momenta = ca.Function("momenta", [q, jump], [M[6:, [0, 1, *range(6, 6 + n)]] @ jump])
+    ocp = Ocp(T=task.duration)
+    q, v, a, tau = ocp.state(n), ocp.state(n), ocp.algebraic(n), ocp.control(n)
+    ocp.set_der(q, v)
+    ocp.set_der(v, a)
+    ocp.add_alg(inverse_dynamics(q, v, a) - tau)
+    swap, start, end = ca.DM(task.swap), (ocp.at_t0(q), ocp.at_t0(v)), (ocp.at_tf(q), ocp.at_tf(v))
+    landed, fall = foot(*end)
+    ocp.subject_to(landed == ca.vertcat(task.length, 0))
+    ocp.subject_to(start[0] == swap @ end[0])
+    ocp.subject_to(momenta(start[0], ca.vertcat(-fall, start[1] - swap @ end[1])) == 0)
+    ocp.subject_to(foot(*start)[1][1] >= 0)
+    ocp.subject_to(fall[1] <= 0)
+    ocp.add_objective(ocp.integral(ca.sumsqr(tau)))
+    speed = ca.DM(np.subtract(task.end, task.start)) / task.duration
+    ocp.set_initial(q, ca.DM(task.start) + ocp.t * speed)
+    ocp.set_initial(v, speed)
+    ocp.solver("ipopt", {"expand": True, "print_time": False, "ipopt": {"print_level": 0, "sb": "yes"}})
+    ocp.method(DirectCollocation(N=N, degree=3, scheme="legendre"))  # on Radau points IPOPT creeps
+    solution = ocp.solve()
+    # step]
+    edges, torque = solution.sample(tau, grid="control")
+    begin = [solution.sample(signal, grid="control")[1][0] for signal in (q, v)]
+    return {
+        "edges": edges.tolist(),
+        "inside": [0.0],
+        "torque": torque.reshape(N + 1, 1, n)[:-1].tolist(),
+        "state": np.concatenate(begin).tolist(),
+        "cost": float(solution.value(ocp.objective)),
+        "iterations": int(solution.stats["iter_count"]),
+        "solved": bool(solution.stats["success"]),
+        "status": solution.stats["return_status"],
+    }

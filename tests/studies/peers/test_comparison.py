@@ -28,11 +28,24 @@ from colloc.studies.benchmarks.peers.problems import (
     problems,
     reach,
     rises,
+    steps,
     urdf,
     walks,
     written,
 )
-from colloc.studies.benchmarks.peers.truth import Truth, Walker, judged, judged_hop, judged_rise, judged_walk, pulled
+from colloc.studies.benchmarks.peers.truth import (
+    Truth,
+    Walker,
+    forward_dynamics,
+    judged,
+    judged_hop,
+    judged_rise,
+    judged_step,
+    judged_walk,
+    pieces,
+    pulled,
+    simulated,
+)
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
 
@@ -146,6 +159,63 @@ def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float
     shifted = np.array(said["state"])
     shifted[0, 0] += 0.05
     assert judged_rise(plain, said | {"state": shifted.tolist()}).miss > 0.05
+
+
+def test_the_walker_of_five_links_has_the_mass_matrix_of_kelly(tmp_path: Path):
+    """In absolute angles, as he has them, where a link is moved by those that carry it."""
+    task = written("step", steps()["walk_by_motors"], tmp_path)
+    arms = np.zeros((5, 5))  # of the links' centres of mass along the links
+    arms[:, 0], arms[:, 1], arms[3:, 2] = 0.4, 0.4, 0.0
+    arms[0, :2], arms[1, 1], arms[2, 2] = (0.4 - 0.128, 0.0), 0.4 - 0.163, 0.2
+    arms[3, 3], arms[4, 3:] = -0.163, (-0.4, -0.128)
+    mass, inertia = np.array([3.2, 6.8, 20.0, 6.8, 3.2]), np.array([0.93, 1.08, 2.22, 1.08, 0.93])
+    q = np.random.default_rng(0).standard_normal(5)
+    turns = np.cumsum(q)
+    absolute = np.cos(turns[:, None] - turns) * (arms.T * mass @ arms) + np.diag(inertia)
+    relative = np.tri(5).T @ absolute @ np.tri(5)
+    read = co.formats.from_urdf(tmp_path / "step.urdf", gravity=(0, -9.81, 0)).model
+    np.testing.assert_allclose(co.Evaluator(read, compile=False).mass_matrix(q), relative, rtol=1e-12)
+    loose = co.formats.from_urdf(task["loose"], gravity=(0, -9.81, 0)).model
+    whole = co.Evaluator(loose, compile=False).mass_matrix(np.concatenate([[0.0, 0.0], q]))
+    np.testing.assert_allclose(whole[2:, 2:], relative, rtol=1e-12)
+    np.testing.assert_allclose(whole[:2, :2], mass.sum() * np.eye(2), atol=1e-12)
+    swap = np.array(task["swap"])
+    np.testing.assert_allclose(np.cumsum(swap @ q), turns[::-1], rtol=1e-12)
+
+
+def test_the_judge_agrees_with_what_colloc_says_of_a_step(tmp_path: Path):
+    task = json.loads(json.dumps(written("step", steps()["walk_by_motors"], tmp_path)))
+    said = with_colloc.step(SimpleNamespace(**task), 0)
+    truth = judged_step(task, said)
+    assert said["solved"]
+    assert said["cost"] == pytest.approx(264.8368, rel=1e-5)
+    assert truth.cost == pytest.approx(said["cost"], rel=1e-6)
+    assert truth.miss < 1e-6
+    assert truth.overstep < 1e-6
+    wrong = judged_step(task, said | {"torque": (0.9 * np.array(said["torque"])).tolist()})
+    assert wrong.miss > 0.1
+    hasty = np.array(said["state"])
+    hasty[5:] *= 1.1
+    assert judged_step(task, said | {"state": hasty.tolist()}).miss > 0.1
+    assert judged_step({**task, "length": 0.4}, said).miss == pytest.approx(0.1, abs=1e-6)
+    deep = judged_step({**task, "foot": [0.0, -0.41, 0.0]}, said)
+    assert deep.overstep > 0.015  # a centimetre below the ground at both ends
+
+
+def test_the_ground_only_pushes_who_walks_by_motors(tmp_path: Path):
+    """Which nothing in the problem asks for: by the loose chain on the walk from the judge's own dynamics."""
+    task = json.loads(json.dumps(written("step", steps()["walk_by_motors"], tmp_path)))
+    said = with_colloc.step(SimpleNamespace(**task), 0)
+    aba, parts, state = forward_dynamics(task), pieces(said, np.ones(5)), np.array(said["state"])
+    states, torques, _ = simulated(aba, parts, state[:5], state[5:])
+    loose = co.formats.from_urdf(task["loose"], gravity=task["gravity"]).model
+    still = np.zeros((len(states), 2))
+    qdd = np.array([aba(row[:5], row[5:], tau) for row, tau in zip(states, torques, strict=True)])
+    motion = (np.hstack([still, values]) for values in (states[:, :5], states[:, 5:], qdd))
+    force = co.Evaluator(loose, compile=False).torque(*motion)
+    np.testing.assert_allclose(force[:, 2:], torques, atol=1e-6)
+    assert force[:, 1].min() > 200  # N
+    assert np.abs(force[:, 0] / force[:, 1]).max() < 0.5  # friction that it takes
 
 
 def test_the_walker_is_the_model(tmp_path: Path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from colloc.studies.benchmarks.peers.comparison import TOOLS
-from colloc.studies.benchmarks.peers.problems import problems, rises, walks
+from colloc.studies.benchmarks.peers.problems import problems, rises, steps, walks
 from colloc.studies.results import record
 from tests.studies.test_results import numerals, prose, quotations
 
@@ -25,7 +25,7 @@ def test_tables_are_those_of_the_full_run():
 
 
 def test_all_problems_and_tools_are_on_the_page():
-    assert compared.PROBLEMS.keys() <= {*problems(), *rises(), *walks(), "hop"}
+    assert compared.PROBLEMS.keys() <= {*problems(), *rises(), *steps(), *walks(), "hop"}
     assert len(compared.PROBLEMS) + 2 >= 10  # with torques and derivatives of the human
     assert compared.NAMES.keys() == TOOLS.keys()
     numbers = record(compared.STUDY).numbers
