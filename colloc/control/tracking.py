@@ -118,8 +118,8 @@ def time_varying_lqr(
     Raises
     ------
     InputError
-        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, or a
-        joint without inertia.
+        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, for
+        closed chains, whose loops a discrete-time system does not hold, or a joint without inertia.
 
     Examples
     --------
@@ -163,6 +163,8 @@ def _mean_torques(solution: Solution, t: np.ndarray) -> np.ndarray:
 def _system(solution: Solution, dt: float) -> System:
     """The solution's mechanism with its loads, constants and parameters at their values."""
     problem, now = solution.problem, solution.problem.instant
+    if problem.coordinates is not None:
+        raise InputError("no feedback: a discrete-time system is of a tree, and would let the loops of this chain open")
     used = ca.vertcat(*problem.model.symbols, *(load.wrench for load in problem.wrenches))
     for name, symbol in now.signals.items():
         if ca.depends_on(used, symbol):
