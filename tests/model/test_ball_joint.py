@@ -168,16 +168,18 @@ def test_the_hessian_of_torques_bends_along_turns_about_one_axis():
     rng, h = np.random.default_rng(14), 1e-3
     q, weights = model.of_unit_length(rng.normal(size=12)), rng.normal(size=10)
     rates, ours = rng.normal(size=20), co.Evaluator(model)
-    symbols = [ca.SX.sym("q", 12), ca.SX.sym("v", 10), ca.SX.sym("a", 10)]
-    hessian = co.dynamics.total_hessian(dynamics.lie_hessian, model, *symbols, ca.SX(weights))
+    symbols = x, v, a = ca.SX.sym("q", 12), ca.SX.sym("v", 10), ca.SX.sym("a", 10)
+    hessian = dynamics.total_hessian(dynamics.lie_hessian, model, x, v, a, ca.SX(weights))
     for stretch in (1.0, 1.7):
         values = stretch * q[3:7], rates[:10], rates[10:]
-        found = np.array(ca.Function("f", symbols, [ca.densify(hessian)])(np.r_[q[:3], values[0], q[7:]], *values[1:]))
+        found = np.array(
+            ca.Function("f", [*symbols], [ca.densify(hessian)])(np.r_[q[:3], values[0], q[7:]], *values[1:])
+        )
         assert found.shape == (30, 30)
         for direction in rng.normal(size=(10, 30)):
-            x, v = np.split(direction, [10])
+            turn, change = np.split(direction, [10])
             along = [
-                weights @ ours.torque(model.displaced(q, step * x), *np.split(rates + step * v, 2))
+                weights @ ours.torque(model.displaced(q, step * turn), *np.split(rates + step * change, 2))
                 for step in (-2 * h, -h, 0.0, h, 2 * h)
             ]
             bend = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) @ along / (12 * h**2)
