@@ -196,11 +196,11 @@ class _BufferedStep:
 
 
 class _Positions:
-    """How positions move with velocities, at many samples: as they are, but for quaternions."""
+    """How positions move with velocities, at many samples; as velocities say where a model is plain."""
 
     def __init__(self, model: Model):
-        self.n_q, self._plain = model.n_q, model.has_plain_velocities
-        if self._plain:
+        self.n_q, self.plain = model.n_q, model.has_plain_velocities
+        if self.plain:
             return
         q, qd = ca.SX.sym("q", model.n_q), ca.SX.sym("qd", model.n)
         rates = model.position_rates(q, qd)
@@ -214,9 +214,6 @@ class _Positions:
     def at(self, x: np.ndarray) -> list[np.ndarray]:
         """Rates of the positions, their derivatives by positions and by velocities, and velocities by rates."""
         q, qd = np.ascontiguousarray(x[:, : self.n_q]), np.ascontiguousarray(x[:, self.n_q :])
-        if self._plain:
-            identity = np.broadcast_to(np.eye(self.n_q), (len(x), self.n_q, self.n_q))
-            return [qd, np.zeros_like(identity), identity, identity]
         rates, *slopes = self._batch.evaluate({"q": q, "qd": qd}, len(x))
         return [rates, *(part.reshape(len(x), *shape) for part, shape in zip(slopes, self._shapes, strict=True))]
 
@@ -224,7 +221,7 @@ class _Positions:
         self, A: np.ndarray, B: np.ndarray, x: np.ndarray, after: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of a state `after` by x and a control, in displacements of both states."""
-        if self._plain:
+        if self.plain:
             return A, B
         inward, outward = self.at(after)[3], self.at(x)[2]
         n_q = inward.shape[2]
@@ -263,9 +260,12 @@ def _slopes(
     by_q, by_qd, mass = (block.reshape(steps, n, n) for block in (by_q, by_qd, mass))
     solved = np.linalg.solve(mass, np.concatenate([-by_q, -by_qd, np.broadcast_to(np.eye(n), mass.shape)], axis=2))
     F_x, F_u = np.zeros((steps, n_q + n, n_q + n)), np.zeros((steps, n_q + n, n))
+    F_u[:, n_q:] = solved[:, :, 2 * n :]
+    if positions.plain:
+        F_x[:, :n, n:], F_x[:, n:] = np.eye(n), solved[:, :, : 2 * n]
+        return np.concatenate([x[:, n:], qdd], axis=1), F_x, F_u
     rates, F_x[:, :n_q, :n_q], F_x[:, :n_q, n_q:], velocities = positions.at(x)
     F_x[:, n_q:, :n_q], F_x[:, n_q:, n_q:] = solved[:, :, :n] @ velocities, solved[:, :, n : 2 * n]
-    F_u[:, n_q:] = solved[:, :, 2 * n :]
     return np.concatenate([rates, qdd], axis=1), F_x, F_u
 
 

@@ -57,6 +57,8 @@ class Residual:
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
         """Their derivatives by displacements of the row they belong to, shape (m, p, n_dx)."""
+        if self.output is None and not self.space.quaternions:
+            return np.broadcast_to(self.factor, (len(self.rows), *self.factor.shape))
         if self.output is None:
             return self.factor @ self.space.difference_slope(z[self.rows], self.targets)
         return self.factor @ self.output.jacobian(z[self.rows])
