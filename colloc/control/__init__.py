@@ -1,5 +1,6 @@
 """Control of predicted motions: discrete-time systems, iterative LQR, feedback around a solution.
 
+state_space where states lie, and what lies between two of them
 discrete    systems in discrete time, simulated and linearised
 objective   half a sum of weighted squares of states, outputs and controls
 residuals   an objective at a trajectory: its value and expansion
@@ -19,12 +20,13 @@ from colloc.control.objective import TrajectoryObjective, control_cost, output_c
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
+from colloc.control.state_space import StateSpace
 from colloc.control.tracking import Tracking, time_varying_lqr
 from colloc.support.packages import present
 
 __all__ = [
-    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "System", "Tracking",
-    "TrajectoryObjective", "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr",
+    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "StateSpace", "System",
+    "Tracking", "TrajectoryObjective", "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr",
     "least_squares_step", "output_cost", "response", "response_matrices", "response_transposed", "rollout",
     "state_cost", "time_varying_lqr",
 ]  # fmt: skip

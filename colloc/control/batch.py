@@ -103,7 +103,7 @@ def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarr
     A=array("K", "n_x", "n_x"),
     B=array("K", "n_x", "n_u"),
     residuals=instance_of(Residuals),
-    x=array("K+1", "n_x"),
+    x=array("K+1", "state"),
     u=array("K", "n_u"),
     damping=number(),
 )
@@ -116,7 +116,7 @@ def least_squares_step(
 
     Parameters
     ----------
-    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
+    A, B : ndarray, shapes (K, n_dx, n_dx), (K, n_dx, n_u)
     residuals : Residuals
     x, u : ndarray, shapes (K + 1, n_x), (K, n_u)
     damping : float
@@ -137,7 +137,7 @@ def least_squares_step(
     (50, 1)
     """
     _check_steps(len(B), x)
-    S_u = response_matrices(A, B)[1].reshape(len(x), x.shape[1], u.size)
+    S_u = response_matrices(A, B)[1].reshape(len(x), A.shape[1], u.size)
     identity = np.eye(u.size).reshape(*u.shape, u.size)
     values, rows = [np.zeros(u.size)], [np.sqrt(damping) * np.eye(u.size)]
     for parts, z, by_u in ((residuals.states, x, S_u), (residuals.controls, u, identity)):
@@ -150,7 +150,7 @@ def least_squares_step(
     if rank < u.size:
         return None
     change = slope @ du
-    no_gains = np.zeros((*u.shape, x.shape[1]))
+    no_gains = np.zeros((*u.shape, A.shape[1]))
     return Policy(du.reshape(u.shape), no_gains, float(value @ change), float(change @ change))
 
 

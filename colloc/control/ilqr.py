@@ -75,7 +75,7 @@ def ilqr(
     system : System
     objective : TrajectoryObjective
     x0 : shape (n_x,)
-        Initial state.
+        Initial state; quaternions in it of length one.
     u0 : shape (K, n_u)
         Controls to begin with, clamped to the limits; they decide which local minimum is found.
     limits : (lower, upper), optional
@@ -111,7 +111,7 @@ def ilqr(
     history: dict[str, list[float]] = {key: [] for key in _HISTORY}
     with np.errstate(all="ignore"):
         now, damping = _follow(task, x0, u0), 0.0
-        gains = np.zeros((*u0.shape, system.n_x))
+        gains = np.zeros((*u0.shape, system.n_dx))
         status = None
         if not np.isfinite(now.cost):
             status = IlqrStatus.UNDEFINED if np.isfinite(now.x).all() else IlqrStatus.DIVERGED
@@ -188,12 +188,12 @@ def _task(
         raise InputError(f"u0 must have shape (K, {system.n_u}), K > 0, got shape {u0.shape}")
     task = _Task(
         system,
-        fitted(objective, len(u0), system.n_x, system.n_u),
+        fitted(objective, len(u0), system.n_x, system.n_u, system.states),
         None if limits is None else interval("limits", *pair("limits", limits), shape=(system.n_u,)),
         form,
         finite_number("tolerance", tolerance, positive=True),
     )
-    return task, finite_array("x0", x0, (system.n_x,)), u0
+    return task, system.states.checked("x0", finite_array("x0", x0, (system.n_x,))), u0
 
 
 def _follow(
@@ -209,9 +209,9 @@ def _expanded(task: _Task, now: _Rollout) -> _Local | None:
         A, B = task.system.linearise(now.x[:-1], now.u)
     except np.linalg.LinAlgError:
         return None
-    steps, n_x, n_u = len(now.u), now.x.shape[1], now.u.shape[1]
-    if np.shape(A) != (steps, n_x, n_x) or np.shape(B) != (steps, n_x, n_u):
-        wanted = f"{(steps, n_x, n_x)} and {(steps, n_x, n_u)}"
+    (steps, n_u), n_dx = now.u.shape, task.system.n_dx
+    if np.shape(A) != (steps, n_dx, n_dx) or np.shape(B) != (steps, n_dx, n_u):
+        wanted = f"{(steps, n_dx, n_dx)} and {(steps, n_dx, n_u)}"
         raise InputError(f"linearise must return arrays of shapes {wanted}, got {np.shape(A)} and {np.shape(B)}")
     local = _Local(A, B, task.residuals.expand(now.x, now.u))
     arrays = (local.A, local.B, *local.objective)
@@ -221,7 +221,7 @@ def _expanded(task: _Task, now: _Rollout) -> _Local | None:
 def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Advance:
     """The first step, over falling lengths and then growing damping, that decreases the cost as it should."""
     enough, expected = task.tolerance * (1 + abs(now.cost)), np.nan
-    gains = np.zeros((*now.u.shape, now.x.shape[1]))
+    gains = np.zeros((*now.u.shape, task.system.n_dx))
     while damping <= _MOST_DAMPING * local.least_damping:
         policy = _policy(task, now, local, damping)
         if policy is not None:

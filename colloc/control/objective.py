@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
-from colloc.model.tree import plain_only
 from colloc.problem import Instant
 from colloc.support.arguments import callback, instance_of, validated
 from colloc.support.checks import InputError, as_tuple, finite_array, function, quoted
@@ -28,7 +27,7 @@ class Output:
     n_x: int  # n_x, size: numbers of states and of outputs, p
     size: int
     value: Rows  # states (m, n_x) -> outputs (m, p)
-    jacobian: Rows  # states (m, n_x) -> (m, p, n_x)
+    jacobian: Rows  # states (m, n_x) -> (m, p, n_dx), by displacements
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +69,9 @@ def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -
     Parameters
     ----------
     targets : shape (n_x,), or one row for each of the steps, (m, n_x)
-    weights : number, shape (n_x,) or (n_x, n_x)
-        Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2.
+    weights : number, shape (n_dx,) or (n_dx, n_dx)
+        Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2. Of a quaternion the
+        difference is the turn from the target's attitude, three numbers, the short way round.
     steps : sequence of int, optional
         Where the cost counts, 0 .. K, or negative from the end; at all K + 1 states by default.
 
@@ -112,8 +112,7 @@ def output_cost(
     >>> swing.status
     <IlqrStatus.CONVERGED: 'converged'>
     """
-    plain_only("a cost of outputs", model)
-    q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
+    q, (qd, qdd, tau) = ca.SX.sym("q", model.n_q), (ca.SX.sym(name, model.n) for name in ("qd", "qdd", "tau"))
     now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
     value, state = function("fn", fn, "a function of the instant", "now")(now), ca.vertcat(q, qd)
     others = ca.vertcat(now.t, now.duration, qdd, tau)
@@ -121,9 +120,10 @@ def output_cost(
         raise InputError(f"fn must return an SX column that depends on now.q and now.qd only, got {quoted(value)}")
     value, size = ca.densify(value), value.shape[0]
     outputs = ca.Function("outputs", [state], [value])
-    slopes = ca.Function("slopes", [state], [ca.densify(ca.vec(ca.jacobian(value, state).T))])
+    slope = ca.horzcat(ca.jacobian(value, q) @ model.per_displacement(q), ca.jacobian(value, qd))
+    slopes = ca.Function("slopes", [state], [ca.densify(ca.vec(slope.T))])
     output = Output(
-        2 * model.n,
+        state.shape[0],
         size,
         lambda x: np.array(outputs(x.T)).T,
         lambda x: np.array(slopes(x.T)).T.reshape(len(x), size, 2 * model.n),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.control.objective import ObjectiveTerm, Output, TrajectoryObjective
+from colloc.control.state_space import StateSpace
 from colloc.support.arguments import instance_of, integer, validated
 from colloc.support.checks import InputError, float_array, quoted
 
@@ -21,8 +22,9 @@ class Expansion(NamedTuple):
 
     Parameters
     ----------
-    x, u : ndarray, shapes (K + 1, n_x), (K, n_u)
-    xx, uu : ndarray, shapes (K + 1, n_x, n_x), (K, n_u, n_u)
+    x, u : ndarray, shapes (K + 1, n_dx), (K, n_u)
+        By displacements of the states; n_dx = n_x but where states have quaternions, see `StateSpace`.
+    xx, uu : ndarray, shapes (K + 1, n_dx, n_dx), (K, n_u, n_u)
 
     Examples
     --------
@@ -43,17 +45,22 @@ class Residual:
     rows: np.ndarray  # ints, shape (m,); every one once
     targets: np.ndarray  # shape (p,) or (m, p)
     factor: np.ndarray  # shape (p, p)
+    space: StateSpace  # of the rows
     output: Output | None  # y; the rows themselves by default
 
     def value(self, z: np.ndarray) -> np.ndarray:
         """Residuals, shape (m, p)."""
         chosen = z[self.rows]
-        return ((chosen if self.output is None else self.output.value(chosen)) - self.targets) @ self.factor.T
+        if self.output is None:
+            return self.space.difference(chosen, self.targets) @ self.factor.T
+        return (self.output.value(chosen) - self.targets) @ self.factor.T
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
-        """Their derivatives by the row they belong to, shape (m, p, size)."""
-        if self.output is None:
+        """Their derivatives by displacements of the row they belong to, shape (m, p, n_dx)."""
+        if self.output is None and not self.space.quaternions:
             return np.broadcast_to(self.factor, (len(self.rows), *self.factor.shape))
+        if self.output is None:
+            return self.factor @ self.space.difference_slope(z[self.rows], self.targets)
         return self.factor @ self.output.jacobian(z[self.rows])
 
 
@@ -66,8 +73,10 @@ class Residuals:
     states, controls : tuple of Residual
     steps : int
         K.
-    n_x, n_u : int
-        Sizes of a state and a control.
+    space : StateSpace
+        Of the states.
+    n_u : int
+        Size of a control.
 
     Examples
     --------
@@ -80,8 +89,13 @@ class Residuals:
     states: tuple[Residual, ...]
     controls: tuple[Residual, ...]
     steps: int
-    n_x: int
+    space: StateSpace
     n_u: int
+
+    @property
+    def n_x(self) -> int:
+        """Size of a state."""
+        return self.space.n_x
 
     def value(self, x: np.ndarray, u: np.ndarray) -> float:
         """Half the sum of squares; NaN or inf where it is undefined."""
@@ -94,7 +108,8 @@ class Residuals:
         """Gradient and Gauss-Newton Hessian."""
         x, u = self._checked(x, u)
         with np.errstate(all="ignore"):
-            (g_x, H_x), (g_u, H_u) = _expanded(self.states, x), _expanded(self.controls, u)
+            g_x, H_x = _expanded(self.states, x, self.space.n_dx)
+            g_u, H_u = _expanded(self.controls, u, self.n_u)
         return Expansion(g_x, g_u, H_x, H_u)
 
     def _checked(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -102,8 +117,8 @@ class Residuals:
         return float_array("x", x, (self.steps + 1, self.n_x)), float_array("u", u, (self.steps, self.n_u))
 
 
-def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    gradient, hessian = np.zeros_like(z), np.zeros((*z.shape, z.shape[1]))
+def _expanded(parts: tuple[Residual, ...], z: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    gradient, hessian = np.zeros((len(z), size)), np.zeros((len(z), size, size))
     for part in parts:
         jacobian = part.jacobian(z)
         gradient[part.rows] += (part.value(z)[:, None] @ jacobian)[:, 0]
@@ -111,9 +126,17 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
     return gradient, hessian
 
 
-@validated(objective=instance_of(TrajectoryObjective), steps=integer(1), n_x=integer(1), n_u=integer(1))
-def fitted(objective: TrajectoryObjective, steps: int, n_x: int, n_u: int) -> Residuals:
-    """The objective for trajectories of a number of steps.
+@validated(
+    objective=instance_of(TrajectoryObjective),
+    steps=integer(1),
+    n_x=integer(1),
+    n_u=integer(1),
+    space=instance_of(StateSpace),
+)
+def fitted(
+    objective: TrajectoryObjective, steps: int, n_x: int, n_u: int, space: StateSpace | None = None
+) -> Residuals:
+    """The objective for trajectories of a number of steps, of states that are plain vectors or in a space of n_x.
 
     Raises
     ------
@@ -126,22 +149,26 @@ def fitted(objective: TrajectoryObjective, steps: int, n_x: int, n_u: int) -> Re
     >>> co.control.fitted(cost, steps=50, n_x=2, n_u=1).steps
     50
     """
-    states = tuple(_residual(term, steps + 1, n_x) for term in objective.states)
-    controls = tuple(_residual(term, steps, n_u) for term in objective.controls)
-    return Residuals(states, controls, steps, n_x, n_u)
+    space = space or StateSpace(n_x)
+    states = tuple(_residual(term, steps + 1, space) for term in objective.states)
+    controls = tuple(_residual(term, steps, StateSpace(n_u)) for term in objective.controls)
+    return Residuals(states, controls, steps, space, n_u)
 
 
-def _residual(term: ObjectiveTerm, rows: int, size: int) -> Residual:
-    if term.output is not None and term.output.n_x != size:
-        raise InputError(f"output_cost is of a model with {term.output.n_x} states, the system has {size}")
+def _residual(term: ObjectiveTerm, rows: int, space: StateSpace) -> Residual:
+    if term.output is not None and term.output.n_x != space.n_x:
+        raise InputError(f"output_cost is of a model with {term.output.n_x} states, the system has {space.n_x}")
     chosen = np.arange(rows) if term.steps is None else _resolved(term.steps, rows)
-    p = size if term.output is None else term.output.size
-    targets = np.full(p, float(term.targets)) if term.targets.ndim == 0 else term.targets
-    if targets.shape not in ((p,), (len(chosen), p)):
-        raise InputError(f"targets must have shape {(p,)} or {(len(chosen), p)}, got shape {targets.shape}")
+    size = space.n_x if term.output is None else term.output.size
+    targets = np.full(size, float(term.targets)) if term.targets.ndim == 0 else term.targets
+    if targets.shape not in ((size,), (len(chosen), size)):
+        raise InputError(f"targets must have shape {(size,)} or {(len(chosen), size)}, got shape {targets.shape}")
+    p = size if term.output is not None else space.n_dx
+    if term.output is None:
+        space.checked("targets", targets)
     if term.weights.ndim and term.weights.shape not in ((p,), (p, p)):
         raise InputError(f"weights must be a number or of shape {(p,)} or {(p, p)}, got shape {term.weights.shape}")
-    return Residual(chosen, targets, _root(term.weights, p), term.output)
+    return Residual(chosen, targets, _root(term.weights, p), space, term.output)
 
 
 def _resolved(steps: tuple[int, ...], rows: int) -> np.ndarray:

@@ -37,8 +37,9 @@ class IlqrResult(Tabular):
     u : ndarray, shape (K, n_u)
         Controls. After `IlqrStatus.DIVERGED` there is no good iterate: both are NaN from where the states are not
         finite.
-    gains : ndarray, shape (K, n_u, n_x)
-        Feedback that is optimal about this trajectory: u[k] + gains[k] (x - x[k]). Zero in the rows of controls at
+    gains : ndarray, shape (K, n_u, n_dx)
+        Feedback that is optimal about this trajectory: u[k] + gains[k] (x - x[k]), a difference that `StateSpace` takes
+        where there are quaternions. Zero in the rows of controls at
         their limits, and after `Form.BATCH`. About the iterate before unless converged.
     cost : float
     status : IlqrStatus

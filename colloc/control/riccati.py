@@ -23,7 +23,7 @@ class Policy(NamedTuple):
     ----------
     feedforward : ndarray, shape (K, n_u)
     gains : ndarray, shape (K, n_u, n_x)
-        Zero in the rows of controls that a limit holds.
+        By displacements of the states, as A is. Zero in the rows of controls that a limit holds.
     slope, curvature : float
         The objective falls by -(slope a + curvature a^2 / 2) along a times the feedforward, to second order.
 

@@ -21,12 +21,13 @@ class Tracking:
     """A predicted motion, sampled, with feedback that keeps a mechanism on it.
 
     Controls are held for the duration of a step, as a digital controller does:
-    tau[k] = u[k] + gains[k] (x - x[k]) with the state x = (q, qd) at the beginning of step k.
+    tau[k] = u[k] + gains[k] (x - x[k]) with the state x = (q, qd) at the beginning of step k, whose quaternions are off
+    by a turn about one axis, see `StateSpace`.
 
     Parameters
     ----------
     t : ndarray, shape (K + 1,) [s]
-    x : ndarray, shape (K + 1, 2 n)
+    x : ndarray, shape (K + 1, n_q + n)
         Predicted q [rad, m], then qd.
     u : ndarray, shape (K, n) [N m, N]
         Predicted torques, each the mean over its step.
@@ -68,7 +69,7 @@ class Tracking:
         ----------
         system : System, optional
             Of the same time step (see `discretise`); the predicted mechanism by default.
-        x0 : shape (2 n,), optional
+        x0 : shape (n_q + n,), optional
             The predicted state by default.
         feedback : bool
             False applies the predicted torques alone.
@@ -77,14 +78,14 @@ class Tracking:
 
         Returns
         -------
-        x : ndarray, shape (K + 1, 2 n)
+        x : ndarray, shape (K + 1, n_q + n)
             NaN from where the motion diverges.
         u : ndarray, shape (K, n) [N m, N]
             Torques applied.
         """
         plant: System = self.system if system is None else instance("system", system, System)
         flag("feedback", feedback)
-        start = finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],))
+        start = plant.states.checked("x0", finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],)))
         bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(plant.n_u,))
         gains = self.gains if feedback else None
         return rollout(plant, start, self.u, reference=self.x, gains=gains, limits=bounds)
@@ -110,15 +111,15 @@ def time_varying_lqr(
     steps : int
         Steps of the controller over the whole motion.
     q, qd, tau : number or shape (n,) [rad, m], [rad/s, m/s], [N m, N]
-        Deviations that weigh alike.
+        Deviations that weigh alike; of a ball joint on a quaternion turns about the axes of its link.
     final : float
         How much more the last state weighs than any other.
 
     Raises
     ------
     InputError
-        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, or a
-        joint without inertia.
+        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, for
+        closed chains, whose loops a discrete-time system does not hold, or a joint without inertia.
 
     Examples
     --------
@@ -135,12 +136,13 @@ def time_varying_lqr(
     final = finite_number("final", final, positive=True)
     t = np.linspace(0.0, solution.duration, steps + 1)
     at = solution.at(t)
-    x, u = np.concatenate([at.q, at.qd], axis=1), _mean_torques(solution, t)
+    positions = solution.problem.model.of_unit_length(at.q)
+    x, u = np.concatenate([positions, at.qd], axis=1), _mean_torques(solution, t)
     system = _system(solution, float(t[1]))
     Q, R = np.diag(np.concatenate(deviations[:2]) ** -2), np.diag(deviations[2] ** -2)
     weights = np.tile(Q, (steps + 1, 1, 1))
     weights[-1] *= final
-    still = Expansion(np.zeros_like(x), np.zeros_like(u), weights, np.tile(R, (steps, 1, 1)))
+    still = Expansion(np.zeros(weights.shape[:2]), np.zeros_like(u), weights, np.tile(R, (steps, 1, 1)))
     try:
         policy = backward(*system.linearise(x[:-1], u), still)
     except np.linalg.LinAlgError:
@@ -161,6 +163,8 @@ def _mean_torques(solution: Solution, t: np.ndarray) -> np.ndarray:
 def _system(solution: Solution, dt: float) -> System:
     """The solution's mechanism with its loads, constants and parameters at their values."""
     problem, now = solution.problem, solution.problem.instant
+    if problem.coordinates is not None:
+        raise InputError("no feedback: a discrete-time system is of a tree, and would let the loops of this chain open")
     used = ca.vertcat(*problem.model.symbols, *(load.wrench for load in problem.wrenches))
     for name, symbol in now.signals.items():
         if ca.depends_on(used, symbol):

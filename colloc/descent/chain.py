@@ -16,6 +16,7 @@ from colloc.kernels.batch import Batch
 from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
 from colloc.loops.reduction import posture_derivatives
 from colloc.model import Load
+from colloc.model.tree import plain_only
 from colloc.problem import Cost, Instant
 from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.lazy import cached_property
@@ -76,8 +77,8 @@ class ChainMovement:
     Raises
     ------
     InputError
-        For a motion of another number of coordinates than the chain has freedoms, a soft cost of anything but the
-        posture, and as `colloc.loops.ChainEvaluator`.
+        For a motion of another number of coordinates than the chain has freedoms, ball joints on quaternions, a soft
+        cost of anything but the posture, and as `colloc.loops.ChainEvaluator`.
 
     Examples
     --------
@@ -97,6 +98,7 @@ class ChainMovement:
     _posture: Batch | None = field(init=False)
 
     def __post_init__(self):
+        plain_only("a movement of a chain by descent", instance("chain", self.chain, ClosedChain).model)
         object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
         instance("motion", self.motion, SplineMotion)
         if self.motion.n != self.chain.mobility:

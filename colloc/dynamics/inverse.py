@@ -20,10 +20,10 @@ from colloc.dynamics.formulation import (
     reduced_sensitivities,
 )
 from colloc.dynamics.loads import Differentiated, with_varying_loads
+from colloc.dynamics.newtonian.recursion import newton_euler
 from colloc.dynamics.passive import passive_hessian, passive_sensitivities, passive_torque
 from colloc.dynamics.spatial.composite import composite_sensitivities
 from colloc.model import Load, Model
-from colloc.model.tree import plain_only
 from colloc.support.checks import InputError
 
 
@@ -121,7 +121,9 @@ def total_hessian(
 ) -> ca.SX:
     """Hessian of multipliers' torque by q, qd and qdd, the passive parts of joints included.
 
-    InputError for ball joints on a quaternion, which recursions see as chains of screws.
+    Ball joints on a quaternion are chains of screws to the recursions. Where a model has any, CasADi differentiates the
+    torque instead, and q is by displacements of the joints about one axis, `Model.displaced`, while velocities and
+    accelerations, in the axes of the link, stay.
 
     Parameters
     ----------
@@ -129,6 +131,7 @@ def total_hessian(
         Such as `lie_hessian`.
     model : Model
     q, qd, qdd : SX, shape (n,)
+        Symbols where there are ball joints on a quaternion.
     multipliers : SX, shape (n,)
     loads : sequence of Load
         That do not depend on the state.
@@ -143,7 +146,12 @@ def total_hessian(
     >>> co.dynamics.total_hessian(co.dynamics.lie_hessian, model, q, qd, qdd, multipliers).shape
     (6, 6)
     """
-    plain_only("the Hessian of torques by a recursion", model)
+    if not model.has_plain_velocities:
+        torque = inverse_dynamics(newton_euler, model, q, qd, qdd, loads)
+        by_state = ca.hessian(ca.dot(multipliers, torque), ca.vertcat(q, qd, qdd))[0]
+        # A quaternion of any length is the same attitude: what bends the way to it along its length does not count.
+        moved = ca.diagcat(model.per_displacement(q), ca.SX.eye(2 * model.n))
+        return ca.sparsify(moved.T @ by_state @ moved)
     hessian = recursion(model, q, qd, qdd, multipliers, loads)
     if not model.passive:
         return hessian

@@ -59,6 +59,8 @@ class MuscleData(Portable):
         From origin to insertion.
     wraps : tuple of str
         Names of the surfaces round which the file leads it, and which a path of its points does not know.
+    fiber_damping : float or None
+        Force at the largest velocity, in maximal isometric forces, where the kind has any.
 
     Examples
     --------
@@ -81,3 +83,4 @@ class MuscleData(Portable):
     controls: tuple[float, float] = (0.0, 1.0)
     points: tuple[PathPoint, ...] = ()
     wraps: tuple[str, ...] = ()
+    fiber_damping: float | None = None

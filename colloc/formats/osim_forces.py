@@ -30,6 +30,8 @@ _MUSCLES: Mapping[str, tuple[float | None, float | None, float]] = {
     "Delp1990Muscle": (None, None, 0.0),
     "Delp1990Muscle_Deprecated": (None, None, 0.0),
 }
+# Damping of the fiber by the kinds of muscles that have any.
+_DAMPING = {"Millard2012EquilibriumMuscle": 0.1, "DeGrooteFregly2016Muscle": 0.0}
 _POINTS = {"PathPoint", "ConditionalPathPoint", "MovingPathPoint"}
 _SHAPES = {"ContactSphere": "sphere", "ContactHalfSpace": "half-space"}
 _LAWS = ("SmoothSphereHalfSpaceForce", "HuntCrossleyForce")
@@ -116,6 +118,7 @@ class OsimForces:
             (number(part, "min_control", least), number(part, "max_control", 1.0)),
             tuple(point for point in read if point is not None),
             tuple(wraps),
+            number(part, "fiber_damping", _DAMPING[kind]) if kind in _DAMPING else None,
         )
 
     def _point(

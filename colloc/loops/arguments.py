@@ -20,8 +20,8 @@ R = TypeVar("R")
 def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
     """A function of a closed chain and its state whose arguments are checked, by their names.
 
-    InputError unless `chain` is a ClosedChain; q, qd, qdd and weights SX (or numbers) of shape (n,), ud and udd one for
-    each independent joint, multipliers one for each row that counts; loads a list of Load on its bodies.
+    InputError unless `chain` is a ClosedChain; q SX (or numbers) of shape (n_q,), qd, qdd and weights (n,), ud and udd
+    one for each independent joint, multipliers one for each row that counts; loads a list of Load on its bodies.
     """
     parameters = signature(fn)
 
@@ -30,7 +30,8 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
         call = parameters.bind(*args, **kwargs)
         chain = instance("chain", call.arguments["chain"], ClosedChain)
         n, rows = chain.model.n, chain.rows.size
-        sizes = {"q": n, "qd": n, "qdd": n, "weights": n, "ud": n - rows, "udd": n - rows, "multipliers": rows}
+        sizes = {"qd": n, "qdd": n, "weights": n, "ud": n - rows, "udd": n - rows, "multipliers": rows}
+        sizes["q"] = chain.model.n_q
         for name, value in call.arguments.items():
             if name in sizes:
                 call.arguments[name] = checked_vector(name, value, sizes[name])
@@ -44,8 +45,8 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
 def of_instant(method: Callable[P, R]) -> Callable[P, R]:
     """A method of something with a `chain` whose arguments are checked, by their names.
 
-    InputError unless `now` is an Instant of the chain's tree; q, qd and qdd SX (or numbers) of shape (n,); loads a list
-    of Load on its bodies, evaluated where they are functions of the instant; dynamics callable.
+    InputError unless `now` is an Instant of the chain's tree; q SX (or numbers) of shape (n_q,), qd and qdd (n,); loads
+    a list of Load on its bodies, evaluated where they are functions of the instant; dynamics callable.
     """
     parameters = signature(method)
 
@@ -59,7 +60,7 @@ def of_instant(method: Callable[P, R]) -> Callable[P, R]:
                 if value.model.joint_names != model.joint_names:
                     raise InputError(f"now must be an instant of {model.name!r}, got one of {value.model.name!r}")
             elif name in ("q", "qd", "qdd"):
-                call.arguments[name] = checked_vector(name, value, model.n)
+                call.arguments[name] = checked_vector(name, value, model.n_q if name == "q" else model.n)
             elif name == "loads":
                 call.arguments[name] = checked_loads(model, value)
             elif name == "dynamics":

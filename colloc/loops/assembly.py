@@ -27,18 +27,20 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     ----------
     chain : ClosedChain
     u : shape (mobility,) or (N, mobility) [rad, m]
-        In the order of `chain.independent`.
-    guess : shape (n,), optional
+        In the order of `chain.independent`; a ball joint on a quaternion has its four positions where its first turn
+        stands, and goes the short way round.
+    guess : shape (n_q,), optional
         A posture on the wanted branch, closed first where it is not; `chain.posture` by default.
 
     Returns
     -------
-    ndarray, shape (n,) or (N, n)
+    ndarray, shape (n_q,) or (N, n_q)
 
     Raises
     ------
     InputError
-        For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left.
+        For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left;
+        for a ball joint of which some turns alone are independent.
 
     Examples
     --------
@@ -47,16 +49,17 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     ((2, 3), True)
     """
     instance("chain", chain, ClosedChain)
-    u = finite_array("u", u)
+    u, size = finite_array("u", u), len(chain.independent_places)
     single = u.ndim < 2
-    samples = np.atleast_2d(finite_array("u", u, (chain.mobility,) if single else (None, chain.mobility)))
+    samples = np.atleast_2d(finite_array("u", u, (size,) if single else (None, size)))
     q = chain.posture
     if guess is not None:
-        q = assembled(chain.closures, finite_array("guess", guess, (chain.model.n,)))
-    postures = np.empty((len(samples), chain.model.n))
+        q = assembled(chain.closures, chain.model.of_unit_length(finite_array("guess", guess, (chain.model.n_q,))))
+    postures = np.empty((len(samples), chain.model.n_q))
     for k, target in enumerate(samples):
         q = postures[k] = _follow(chain, q, target, "" if single else f" at sample {k}")
         check_closed(chain.closures, q, "" if single else f" at sample {k}")
+        q = postures[k] = _of_sign(chain, q, target)
     return postures[0] if single else postures
 
 
@@ -66,7 +69,7 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     Parameters
     ----------
     chain : ClosedChain
-    q : shape (N, n) [rad, m]
+    q : shape (N, n_q) [rad, m]
 
     Returns
     -------
@@ -80,24 +83,49 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     """
     instance("chain", chain, ClosedChain)
     postures = np.atleast_2d(finite_array("q", q))
-    postures = finite_array("q", postures, (None, chain.model.n))
+    postures = finite_array("q", postures, (None, chain.model.n_q))
     return np.array([np.abs(chain.closures.at(posture)[0]).max() for posture in postures])
 
 
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:
     """Way from a closed posture to the one with the target's independent coordinates, on the same branch."""
-    way = target - start[chain.independent_dofs]
+    places, way = chain.independent_places, _way(chain, start, target)
     q, done, step = start, 0.0, 1.0
     side = _side(chain, start)
     while done < 1.0:
-        trial = q + chain.basis(q) @ (step * way)
-        trial[chain.independent_dofs] = start[chain.independent_dofs] + min(done + step, 1.0) * way
-        closed = _corrected(chain, trial, most=0.5 * float(np.linalg.norm(trial - q)))
+        move = chain.basis(q) @ (step * way)
+        trial = chain.closures.displaced(q, move)
+        there = chain.closures.displaced(start, min(done + step, 1.0) * way, chain.independent_dofs)
+        trial[places] = there[places]
+        move[chain.independent_dofs] = step * way
+        closed = _corrected(chain, trial, most=0.5 * float(np.linalg.norm(move)))
         if closed is not None and _side(chain, closed) == side:
             q, done = closed, done + step
             step = min(2 * step, 1.0 - done)
         elif (step := step / 2) < SHORTEST:
             raise _unreachable(chain, q, target, where)
+    return q
+
+
+def _way(chain: ClosedChain, start: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Displacements of the independent joints, shape (mobility,), to the target's coordinates, the short way round."""
+    there = start.copy()
+    there[chain.independent_places] = target
+    there = chain.model.of_unit_length(there)
+    for places, _ in chain.model.balls.values():
+        if there[places] @ start[places] < 0:
+            there[places] *= -1
+    return chain.model.displacement(start, there)[chain.independent_dofs]
+
+
+def _of_sign(chain: ClosedChain, q: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The posture with quaternions of independent joints as the target has them, not their negatives."""
+    wanted = q.copy()
+    wanted[chain.independent_places] = target
+    for places, _ in chain.model.balls.values():
+        if wanted[places] @ q[places] < 0:
+            q = q.copy()
+            q[places] *= -1
     return q
 
 
@@ -112,8 +140,7 @@ def _corrected(chain: ClosedChain, q: np.ndarray, most: float) -> np.ndarray | N
         moved += step
         if np.linalg.norm(moved) > most:
             return None
-        q = q.copy()
-        q[chain.dependent_dofs] += step
+        q = chain.closures.displaced(q, step, chain.dependent_dofs)
     return q if np.abs(chain.closures.at(q)[0][chain.rows]).max() < CLOSED else None
 
 
@@ -125,10 +152,10 @@ def _side(chain: ClosedChain, q: np.ndarray) -> float:
 
 def _unreachable(chain: ClosedChain, q: np.ndarray, target: np.ndarray, where: str) -> InputError:
     wanted = q.copy()
-    wanted[chain.independent_dofs] = target
-    wanted = chain.closures.close(wanted, joints=chain.dependent_dofs)
-    names = chain.independent
-    last = ", ".join(f"{name} = {short(q[k])}" for name, k in zip(names, chain.independent_dofs, strict=True))
+    wanted[chain.independent_places] = target
+    wanted = chain.closures.close(chain.model.of_unit_length(wanted), joints=chain.dependent_dofs)
+    names = [chain.model.position_names[k] for k in chain.independent_places]
+    last = ", ".join(f"{name} = {short(q[k])}" for name, k in zip(names, chain.independent_places, strict=True))
     gap = described_gap(chain.closures, wanted)
     why = f"{gap} there" if gap else "only another branch closes there"
     return InputError(

@@ -14,12 +14,17 @@ motion that has the twist V before joint l, seen from the first frame (equation 
 They suffice, because a derivative by a coordinate commutes with that by time: those of phi'' by q, qd and qdd are the
 rows J'', 2 J' and J, and the Jacobian of J w for a given w is J' of the motion with the rates w.
 
+The three screws of a ball joint on a quaternion are axes of its link and turn with it: V is that of the link for all of
+them. J is then by small turns, which do not commute: with A(w) = -omega x at ball joints (`Model.displacement_rates`)
+and zero elsewhere, the Jacobian of J w gains J A(w), and that of J' mu is H - A(J' mu) / 2, with H symmetric.
+
 The rows are phi_k = tr(G M_k), so that tr(Z Y) = z . wrench(Y) gives
 
     J_kl = z_l . f_k,  f_k = wrench(G M_k),    H_lm = z_l . wrench(Z_m G M)  for l <= m,  M = sum of mu_k M_k
 
-where H is the Hessian of mu' phi. The wrench f_k, in the first frame and about its origin, is the one that a unit
-multiplier of row k puts on the second body. The paper welds the frames (f_k constant).
+where H is the Hessian of mu' phi; between the turns of a ball joint the mean of both orders. The wrench f_k, in the
+first frame and about its origin, is the one that a unit multiplier of row k puts on the second body. The paper welds
+the frames (f_k constant).
 """
 
 from __future__ import annotations
@@ -28,10 +33,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics.liegroup.twists import Ad, ad, link_screw
 from colloc.loops.loop import Loop
 from colloc.model import Body, Model
+from colloc.model.ball import BallScrew
+from colloc.model.joint import Joint
 from colloc.model.kinematics import Jet
 from colloc.model.transforms import inverse
 from colloc.support.checks import InputError
@@ -43,28 +51,40 @@ class JointPath(NamedTuple):
     dofs: tuple[int, ...]  # their coordinates, from the first frame to the second
     screws: list[ca.SX]  # each shape (6,); z, (angular; linear), in the first frame and about its origin, per rate of q
     transform: ca.SX  # shape (4, 4); G, from the second frame to the first
+    groups: tuple[tuple[slice, bool], ...]  # screws that turn as one, of a ball joint three, and whether with its turns
+
+    @property
+    def order(self) -> ca.DM:
+        """Shape (joints, joints): 1 where a joint comes before another, half of it within a group, else 0."""
+        joints = len(self.dofs)
+        order = ca.DM(np.triu(np.ones((joints, joints))))
+        for group, _ in self.groups:
+            order[group, group] = 0.5
+        return ca.sparsify(order)
 
 
 class MovingJointPath(NamedTuple):
     """A path in motion."""
 
-    dofs: tuple[int, ...]
+    still: JointPath
     screws: Jet  # each shape (6, joints)
     transform: Jet  # each shape (4, 4)
 
 
 def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
-    """The joints between the frames of a loop at q, SX, shape (n,); InputError for a body that does not exist."""
+    """The joints between the frames of a loop at q, SX, shape (n_q,); InputError for a body that does not exist."""
     up, down = _branches(model, loop)
     steps = model.joint_motions(q)
     x = inverse(loop.first.placement)
     dofs: list[int] = []
     screws: list[ca.SX] = []
+    groups: list[tuple[slice, bool]] = []
     for k in up:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
             screws.append(-Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))
+            _count_in(groups, body.joint, first=2)
         x = x @ inverse(body.joint.transform(motion.position))
     for k in down:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
@@ -72,7 +92,17 @@ def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
         if dof is not None:
             dofs.append(dof)
             screws.append(Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))
-    return JointPath(tuple(dofs), screws, x @ loop.second.placement)
+            _count_in(groups, body.joint, first=0)
+    return JointPath(tuple(dofs), screws, x @ loop.second.placement, tuple(groups))
+
+
+def _count_in(groups: list[tuple[slice, bool]], joint: Joint, first: int) -> None:
+    """Append the next screw of a path to the groups; `first` is which turn of a ball joint comes first on its way."""
+    start = groups[-1][0].stop if groups else 0
+    if not isinstance(joint, BallScrew):
+        groups.append((slice(start, start + 1), False))
+    elif joint.axis_index == first:
+        groups.append((slice(start, start + 3), first == 0))  # downwards its link, with the axes, lies behind it
 
 
 def _ratio(model: Model, body: Body) -> float:
@@ -107,14 +137,20 @@ def moving(still: JointPath, qd: ca.SX, qdd: ca.SX) -> MovingJointPath:
     """The path with the rates of its screws and of its transform at qd and qdd, SX, shape (n,)."""
     v, a = ca.SX(6, 1), ca.SX(6, 1)
     rates, seconds = [], []
-    for dof, z in zip(still.dofs, still.screws, strict=True):
-        rate = ad(v) @ z
-        rates.append(rate)
-        seconds.append(ad(a) @ z + ad(v) @ rate)
-        v, a = v + z * qd[dof], a + z * qdd[dof] + rate * qd[dof]
+    for group, with_it in still.groups:
+        dofs, screws = still.dofs[group], still.screws[group]
+        behind = sum((z * qd[dof] for dof, z in zip(dofs, screws, strict=True)), v)
+        axes = behind if with_it else v
+        turned = [ad(axes) @ z for z in screws]
+        gains = zip(dofs, screws, turned, strict=True)
+        beyond = sum((z * qdd[dof] + rate * qd[dof] for dof, z, rate in gains), a)
+        changes = beyond if with_it else a
+        rates += turned
+        seconds += [ad(changes) @ z + ad(axes) @ rate for z, rate in zip(screws, turned, strict=True)]
+        v, a = behind, beyond
     columns = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in (still.screws, rates, seconds)))
     g, spin = still.transform, _matrix(v)
-    return MovingJointPath(still.dofs, columns, Jet(g, spin @ g, (_matrix(a) + spin @ spin) @ g))
+    return MovingJointPath(still, columns, Jet(g, spin @ g, (_matrix(a) + spin @ spin) @ g))
 
 
 def residual(loop: Loop, transform: ca.SX) -> ca.SX:
@@ -123,7 +159,7 @@ def residual(loop: Loop, transform: ca.SX) -> ca.SX:
 
 
 def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
-    """Jacobian by the model's n coordinates of the residual and its time derivatives, each shape (rows, n), sparse."""
+    """Jacobian by the model's n displacements of the residual and its rates, each shape (rows, n), sparse."""
     forms = [ca.sparsify(ca.SX(form)) for form in loop.forms]
     wrenches = Jet(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
     rows = []
@@ -133,28 +169,29 @@ def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
 
 
 def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX) -> Jet:
-    """Hessian by q of multipliers' residual and its time derivatives, each shape (n, n), sparse, symmetric.
+    """Hessian by displacements of multipliers' residual and its rates, each shape (n, n), sparse, symmetric.
 
     The multipliers, SX, shape (rows,), are constant along the motion.
     """
     form = _weighted(loop, multipliers)
     moments = Jet(*(g @ form for g in moved.transform))
     columns: list[Jet] = []
-    for m in range(len(moved.dofs)):
+    for m in range(len(moved.still.dofs)):
         z = Jet(*(_matrix(part[:, m]) for part in moved.screws))
         columns.append(Jet(*map(_wrench, _product(z, moments))))
     wrenches = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
     blocks = []
+    order, columns_of = moved.still.order, _columns_of(moved, n)
     for part in _product(Jet(*(z.T for z in moved.screws)), wrenches):
-        columns_of = _columns_of(moved, n)
-        blocks.append(ca.sparsify(columns_of.T @ ca.triu2symm(ca.triu(part)) @ columns_of))
+        half = order * part
+        blocks.append(ca.sparsify(columns_of.T @ (half + half.T) @ columns_of))
     return Jet(*blocks)
 
 
 def _columns_of(moved: MovingJointPath, n: int) -> ca.DM:
     """Which coordinate every joint of a path has, shape (joints, n): two where one follows the other."""
-    joints = len(moved.dofs)
-    return ca.DM.triplet(list(range(joints)), list(moved.dofs), [1.0] * joints, joints, n)
+    joints = len(moved.still.dofs)
+    return ca.DM.triplet(list(range(joints)), list(moved.still.dofs), [1.0] * joints, joints, n)
 
 
 def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:

@@ -84,7 +84,8 @@ class ChainEvaluator:
     """Dynamics of a closed chain evaluated at many samples at once.
 
     Every method takes arrays with one row per sample, or one sample without that axis, which the results then lack as
-    well: q of all joints, closed (see `assemble`), and ud, udd of the independent ones.
+    well: q of all joints, closed (see `assemble`), and ud, udd of the independent ones. Of ball joints on quaternions
+    derivatives by u are by small turns about the axes of the link, while the components ud and udd stay.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class ChainEvaluator:
         self.chain, self._loads = chain, tuple(loads)
         self._compile = compile
         n, m = chain.model.n, chain.mobility
-        self._q, self._ud, self._udd = ca.SX.sym("q", n), ca.SX.sym("ud", m), ca.SX.sym("udd", m)
+        self._q, self._ud, self._udd = ca.SX.sym("q", chain.model.n_q), ca.SX.sym("ud", m), ca.SX.sym("udd", m)
         self._weights = ca.SX.sym("weights", n)
 
     def __repr__(self) -> str:
@@ -121,7 +122,7 @@ class ChainEvaluator:
 
         Parameters
         ----------
-        q : shape (N, n) [rad, m]
+        q : shape (N, n_q) [rad, m]
         ud, udd : shape (N, mobility)
 
         Raises

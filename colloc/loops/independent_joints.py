@@ -27,11 +27,11 @@ from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import pivots
 from colloc.loops.reduction import (
     Reduction,
-    basis_motion,
     constraint_jacobian,
     loop_residual,
     reduce,
     reduced_motion,
+    state_tangent,
 )  # fmt: skip
 from colloc.model import Load, Model
 from colloc.problem import Condition, Instant, JointState, Unknown, path
@@ -49,7 +49,8 @@ class IndependentJoints(Portable):
     Without a guess the independent joints move uniformly, from the chain's assembled posture; a guess picks its branch
     by its first posture. Passive joints have no torque at all. More actuators than freedoms share a load by the
     chain's weights (equations 72 and 73), or as the cost wants them to if the problem has `surplus` among its unknowns:
-    the force in the null space is then free (equations 42 and 43).
+    the force in the null space is then free (equations 42 and 43). A ball joint on a quaternion is independent with all
+    of its turns or with none; InputError if not.
 
     See `CutJoints` for all joints as coordinates and the loop forces as unknowns.
 
@@ -74,7 +75,7 @@ class IndependentJoints(Portable):
     chain: ClosedChain
 
     def __post_init__(self):
-        instance("chain", self.chain, ClosedChain)
+        instance("chain", self.chain, ClosedChain).independent_places  # noqa: B018 - raises where there are none
 
     @property
     def model(self) -> Model:
@@ -111,7 +112,7 @@ class IndependentJoints(Portable):
 
     @property
     def posture(self) -> np.ndarray:
-        """The posture of the chain's assembly, shape (n,)."""
+        """The posture of the chain's assembly, shape (n_q,)."""
         return self.chain.posture
 
     @property
@@ -129,18 +130,16 @@ class IndependentJoints(Portable):
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
         """The state of all joints, given that of the independent ones, and positions near which the others are."""
         for _ in range(_CORRECTIONS):
-            q = q - reduce(self.chain, q).dependent(loop_residual(self.chain, q))
+            step = reduce(self.chain, q).dependent(loop_residual(self.chain, q))
+            q = q - self.model.per_displacement(q) @ step
         rates = reduced_motion(reduce(self.chain, q), qd[self.independent], qdd[self.independent])
         return JointState(q, *rates)
 
     @of_instant
     def tangent(self, now: Instant) -> ca.SX:
         """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
-        chain, m = self.chain, self.chain.mobility
-        N, rate, second = basis_motion(reduce(chain, now.q), constraint_jacobian(chain, now.q, now.qd, now.qdd))
-        zero = ca.SX(chain.model.n, m)
-        rows = ca.horzcat(N, zero, zero), ca.horzcat(rate, N, zero), ca.horzcat(second, 2 * rate, N)
-        return ca.vertcat(*rows)
+        J = constraint_jacobian(self.chain, now.q, now.qd, now.qdd)
+        return state_tangent(reduce(self.chain, now.q), now.qd, now.qdd, J)
 
     @of_instant
     def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
@@ -191,5 +190,7 @@ class IndependentJoints(Portable):
         return tuple(load.at(now) for load in loop_loads(self.chain, lambda _: forces))
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Closed postures with the independent coordinates of given ones, each shape (N, n); see `assemble`."""
-        return assemble(self.chain, finite_array("q", q, (None, self.model.n))[:, self.independent], start)
+        """Closed postures with the independent coordinates of given ones, each shape (N, n_q); see `assemble`."""
+        return assemble(
+            self.chain, finite_array("q", q, (None, self.model.n_q))[:, self.chain.independent_places], start
+        )

@@ -131,7 +131,7 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
     Parameters
     ----------
     chain : ClosedChain
-    q : SX, shape (n,)
+    q : SX, shape (n_q,)
     multipliers : SX, shape (r,) [N, N m]
 
     Returns

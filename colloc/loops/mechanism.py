@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,22 @@ import numpy as np
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
-from colloc.model.tree import plain_only
+from colloc.model.ball import BallScrew
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator torques to independent coordinates
+_MOST_BALLS = 8  # of which all choices are gone through
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedChain(Tabular, Portable):
     """A tree of bodies closed by loops, with one freedom at least.
+
+    The turns of ball joints on quaternions count as joints, about the axes of their links; the default takes all of a
+    ball joint as independent or none where it can, as `IndependentJoints` and `assemble` need.
 
     Parameters
     ----------
@@ -37,12 +42,13 @@ class ClosedChain(Tabular, Portable):
         are passive.
     weights : float or shape (actuators,)
         Positive; with more actuators than freedoms the torques are those of least sum of weight times torque squared.
-    guess : float or shape (n,) [rad, m]
-        Where the assembly is searched, which picks its branch.
+    guess : float or shape (n_q,) [rad, m]
+        Where the assembly is searched, which picks its branch. A number is that of all coordinates but quaternions,
+        which are those of no turn.
 
     Attributes
     ----------
-    posture : ndarray, shape (n,)
+    posture : ndarray, shape (n_q,)
         The assembled posture near the guess.
     rows : ndarray of int
         The rows of the loops' residuals that count; the others follow from them (a planar loop posed in space holds
@@ -67,6 +73,16 @@ class ClosedChain(Tabular, Portable):
     >>> chain = co.loops.ClosedChain(tree, [pin], actuators=["crank"], guess=(1.0, -0.5, 1.5))
     >>> chain.independent, bool(co.loops.closure_error(chain, chain.posture[None]).max() < 1e-9)
     (('crank',), True)
+
+    A body that floats on a quaternion, on a hook, turned over:
+
+    >>> body = co.Model(co.floating("body", sequence="quaternion", mass=1.0, inertia=(0.1, 0.1, 0.2)))
+    >>> hook = co.loops.spherical_loop("hook", co.loops.Frame("body", (0.0, 0.0, 0.3)))
+    >>> hung = co.loops.ClosedChain(body, [hook])
+    >>> hung.independent
+    ('body_rx', 'body_ry', 'body_rz')
+    >>> co.loops.assemble(hung, [0.0, 1.0, 0.0, 0.0]).round(6) + 0.0  # half a turn about x
+    array([0. , 0. , 0.3, 0. , 1. , 0. , 0. ])
     """
 
     model: Model
@@ -79,14 +95,13 @@ class ClosedChain(Tabular, Portable):
     rows: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        plain_only("a closed chain", instance("model", self.model, Model))
-        if self.model.symbols:
+        if instance("model", self.model, Model).symbols:
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))
         for name in ("independent", "actuators"):
             if (joints := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _checked_joints(self.model, name, joints))
-        posture = assembled(self.closures, finite_array("guess", self.guess, (self.model.n,)))
+        posture = assembled(self.closures, _guessed(self.model, self.guess))
         object.__setattr__(self, "posture", posture)
         object.__setattr__(self, "rows", independent_rows(self.closures, posture))
         if self.mobility == 0:
@@ -120,6 +135,23 @@ class ClosedChain(Tabular, Portable):
         return _dofs(self.model, self.independent)
 
     @cached_property
+    def independent_places(self) -> list[int]:
+        """Where the positions of the independent joints stand in q, in their order; of a ball joint all four.
+
+        InputError for a ball joint with turns that are independent and turns that are not: these have no coordinates.
+        """
+        for ball, (_, dofs) in self.model.balls.items():
+            turns = [name for name in self.model.joint_names[dofs] if name in self.independent]
+            if len(turns) in (1, 2):
+                raise InputError(
+                    f"of the turns of ball joint {ball!r} only {shown(turns)} {'is' if len(turns) == 1 else 'are'} "
+                    "independent, and no coordinate tells of that: hold what turns there by itself, or take all "
+                    "joints, as CutJoints does"
+                )
+        slices = [self.model.places[self.model.moving[dof]] for dof in self.independent_dofs]
+        return [place for part in slices for place in range(part.start, part.stop)]
+
+    @cached_property
     def dependent_dofs(self) -> list[int]:
         """Coordinates of the dependent joints."""
         return _dofs(self.model, self.dependent)
@@ -136,7 +168,7 @@ class ClosedChain(Tabular, Portable):
 
     def basis(self, q: np.ndarray) -> np.ndarray:
         """All joint rates per rate of the independent joints, ndarray, shape (n, mobility), at a closed posture."""
-        J = self.closures.at(finite_array("q", q, (self.model.n,)))[1][self.rows]
+        J = self.closures.at(finite_array("q", q, (self.model.n_q,)))[1][self.rows]
         basis = np.zeros((self.model.n, self.mobility))
         basis[self.independent_dofs] = np.eye(self.mobility)
         basis[self.dependent_dofs] = -np.linalg.lstsq(J[:, self.dependent_dofs], J[:, self.independent_dofs], None)[0]
@@ -159,7 +191,7 @@ class ClosedChain(Tabular, Portable):
         names = self.model.joint_names
         if self.independent is None:
             driven = self.actuators or names
-            dependent = pivots(J, [k for k, name in enumerate(names) if name not in driven])
+            dependent = self._dependent_joints(J, [k for k, name in enumerate(names) if name not in driven])
             return tuple(name for k, name in enumerate(names) if k not in dependent)
         if len(self.independent) != self.mobility:
             raise InputError(
@@ -175,6 +207,25 @@ class ClosedChain(Tabular, Portable):
                 f"of them held, {shown(moving)} still move"
             )
         return tuple(self.independent)
+
+    def _dependent_joints(self, J: np.ndarray, preferred: list[int]) -> list[int]:
+        """Coordinates that pivoting makes dependent; all turns of a ball joint or none where that can be."""
+        dependent = pivots(J, preferred)
+        turns = [list(range(dofs.start, dofs.stop)) for _, dofs in self.model.balls.values()]
+        if len(turns) > _MOST_BALLS or all(len(set(ball) & set(dependent)) in (0, 3) for ball in turns):
+            return dependent
+        best = (-1, 0.0)
+        for following in product((False, True), repeat=len(turns)):
+            whole = [k for ball, follows in zip(turns, following, strict=True) if follows for k in ball]
+            apart = [k for ball, follows in zip(turns, following, strict=True) if not follows for k in ball]
+            columns = J.copy()
+            columns[:, apart] = 0.0
+            chosen = pivots(columns, [*whole, *(k for k in preferred if k not in apart)])
+            if len(chosen) == len(J) and set(whole) <= set(chosen):
+                least = float(np.linalg.svd(J[:, chosen], compute_uv=False)[-1])
+                if (score := (len(set(chosen) & set(preferred)), least)) > best:
+                    best, dependent = score, chosen
+        return dependent
 
     def _check_actuators(self) -> None:
         actuators = self.actuators
@@ -201,6 +252,17 @@ class ClosedChain(Tabular, Portable):
         return Table(title, ("loop", "kind", "first", "second", "rows"), rows, notes)
 
 
+def _guessed(model: Model, guess: Any) -> np.ndarray:
+    """Where to search, with quaternions of length one."""
+    values = finite_array("guess", guess)
+    if values.ndim:
+        return model.of_unit_length(finite_array("guess", guess, (model.n_q,)))
+    posture = np.full(model.n_q, float(values))
+    for places, _ in model.balls.values():
+        posture[places] = model.neutral[places]
+    return posture
+
+
 def _dofs(model: Model, names: Sequence[str]) -> list[int]:
     return [model.joint_names.index(name) for name in names]
 
@@ -218,6 +280,10 @@ def _checked_loops(model: Model, value: Any) -> tuple[Loop, ...]:
         for frame in (loop.first, loop.second):
             if frame.body is not None and frame.body not in bodies:
                 raise unknown_name(f"body for loop {loop.name!r}", frame.body, bodies)
+            joint = None if frame.body is None else model.bodies[bodies.index(frame.body)].joint
+            if isinstance(joint, BallScrew) and joint.axis_index < 2:
+                inside = f"is inside of ball joint {joint.ball!r}: tie the body on it"
+                raise InputError(f"body {frame.body!r} for loop {loop.name!r} {inside}")
     return loops
 
 

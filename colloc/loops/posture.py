@@ -30,7 +30,7 @@ class Closures:
 
     @cached_property
     def _function(self) -> ca.Function:
-        q, still = ca.SX.sym("q", self.model.n), ca.SX(self.model.n, 1)
+        q, still = ca.SX.sym("q", self.model.n_q), ca.SX(self.model.n, 1)
         paths = [joint_path(self.model, loop, q) for loop in self.loops]
         phi = [residual(loop, p.transform) for loop, p in zip(self.loops, paths, strict=True)]
         J = [
@@ -47,7 +47,7 @@ class Closures:
         return np.repeat(np.arange(len(self.loops)), [loop.rows for loop in self.loops])
 
     def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residual, shape (rows,), and Jacobian, shape (rows, n)."""
+        """Residual, shape (rows,), and Jacobian by displacements, shape (rows, n)."""
         phi, J, _ = self._function(q)
         return np.array(phi).ravel(), np.array(J)
 
@@ -55,6 +55,12 @@ class Closures:
         """Names of the loops that are closed half a turn from where they belong."""
         upright = np.array(self._function(q)[2]).ravel()
         return [loop.name for loop, value in zip(self.loops, upright, strict=True) if value < 0]
+
+    def displaced(self, q: np.ndarray, step: np.ndarray, joints: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        """The posture with some joints displaced, all by default, the others where they are."""
+        x = np.zeros(self.model.n)
+        x[joints] = step
+        return self.model.displaced(q, x)
 
     def close(
         self, q: np.ndarray, rows: np.ndarray | slice = slice(None), joints: Sequence[int] | slice = slice(None)
@@ -71,8 +77,7 @@ class Closures:
             columns, size = J[:, joints], phi @ phi
             damped = np.vstack([columns, np.sqrt(damping) * np.eye(columns.shape[1])])
             step = np.linalg.lstsq(damped, -np.concatenate([phi, np.zeros(columns.shape[1])]), rcond=None)[0]
-            trial = q.copy()
-            trial[joints] += step
+            trial = self.displaced(q, step, joints)
             phi_trial, J_trial = (part[rows] for part in self.at(trial))
             if phi_trial @ phi_trial < size:
                 q, phi, J, damping = trial, phi_trial, J_trial, max(damping * min(0.1, size), 1e-14)
@@ -111,7 +116,7 @@ def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
     for _ in range(4):  # away from where least squares rests without a closure, such as links in one line
         if np.abs(closures.at(q)[0]).max() <= CLOSED:
             break
-        q = closures.close(guess + rng.uniform(-0.1, 0.1, guess.size))
+        q = closures.close(closures.displaced(guess, rng.uniform(-0.1, 0.1, closures.model.n)))
     check_closed(closures, q)
     return q
 
@@ -147,7 +152,7 @@ def independent_rows(closures: Closures, posture: np.ndarray) -> np.ndarray:
     left_out = np.setdiff1d(np.arange(closures.row_loops.size), rows)
     rng = np.random.default_rng(0)
     for _ in range(3 if left_out.size else 0):
-        q = closures.close(posture + rng.uniform(-NEARBY, NEARBY, posture.size), rows)
+        q = closures.close(closures.displaced(posture, rng.uniform(-NEARBY, NEARBY, closures.model.n)), rows)
         phi = closures.at(q)[0]
         open_rows = left_out[np.abs(phi[left_out]) > 10 * CLOSED]
         if open_rows.size or np.abs(phi[rows]).max(initial=0.0) > CLOSED:

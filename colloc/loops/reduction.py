@@ -72,7 +72,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     Parameters
     ----------
     chain : ClosedChain
-    q : SX, shape (n,) [rad, m]
+    q : SX, shape (n_q,) [rad, m]
 
     Returns
     -------
@@ -133,7 +133,7 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
 
 
 def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
-    """The linear algebra of a closed posture of all joints, SX, shape (n,), done once."""
+    """The linear algebra of a closed posture of all joints, SX, shape (n_q,), done once."""
     paths = [joint_path(chain.model, loop, q) for loop in chain.loops]
     still = ca.SX(chain.model.n, 1)
     J = jacobians(chain, paths, still, still).value
@@ -151,7 +151,7 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Dep
     Parameters
     ----------
     chain : ClosedChain
-    q : SX, shape (n,) [rad, m]
+    q : SX, shape (n_q,) [rad, m]
         Of all joints, closed: see `colloc.loops.assemble`.
     ud, udd : SX, shape (mobility,)
         In the order of `chain.independent`.
@@ -190,6 +190,27 @@ def basis_motion(reduction: Reduction, J: Jet) -> Jet:
     N = reduction.basis
     rate = -reduction.dependent(J.rate @ N)
     return Jet(N, rate, -reduction.dependent(J.second @ N + 2 * J.rate @ rate))
+
+
+def state_tangent(reduction: Reduction, qd: ca.SX, qdd: ca.SX, J: Jet) -> ca.SX:
+    """S: change of the state (q, qd, qdd) with u, ud and udd, SX, shape (3n, 3m), at rates of all joints.
+
+    Displacements x of ball joints on quaternions have x' = v + A x with v the change of qd and A of
+    `Model.displacement_rates`; of all others A is zero, and the rows are those of the module's docstring.
+    """
+    N, model = basis_motion(reduction, J), reduction.chain.model
+    zero = ca.SX(*N.value.shape)
+    if model.has_plain_velocities:
+        rows = [[N.value, zero, zero], [N.rate, N.value, zero], [N.second, 2 * N.rate, N.value]]
+        return ca.blockcat(rows)
+    turn, turn_rate = model.displacement_rates(qd), model.displacement_rates(qdd)
+    independent = reduction.chain.independent_dofs
+    swept, swept_rate = turn @ N.value, turn_rate @ N.value + turn @ N.rate
+    own = swept[independent, :]
+    by_u = N.rate - swept + N.value @ own
+    by_u_rate = N.second - swept_rate + N.rate @ own + N.value @ swept_rate[independent, :]
+    rows = [[N.value, zero, zero], [by_u, N.value, zero], [by_u_rate + by_u @ own, N.rate + by_u, N.value]]
+    return ca.blockcat(rows)
 
 
 def jacobians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX) -> Jet:

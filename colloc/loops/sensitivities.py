@@ -39,9 +39,10 @@ from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian,
 from colloc.loops.arguments import of_chain
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
 from colloc.loops.mechanism import ClosedChain
-from colloc.loops.reduction import Reduction, basis_motion, hessians, jacobians, reduce, reduced_motion
+from colloc.loops.reduction import Reduction, hessians, jacobians, reduce, reduced_motion, state_tangent
 from colloc.model import Load, check_loads
 from colloc.model.kinematics import Jet
+from colloc.model.tree import plain_only
 from colloc.support.checks import InputError, as_tuple
 
 
@@ -97,7 +98,7 @@ def chain_sensitivities(
     Parameters
     ----------
     chain : ClosedChain
-    q : SX symbols, shape (n,) [rad, m]
+    q : SX symbols, shape (n_q,) [rad, m]
         Of all joints, closed.
     ud, udd : SX, shape (mobility,)
         Rates and accelerations of the independent joints.
@@ -138,7 +139,7 @@ def chain_hessian(
     Raises
     ------
     InputError
-        For a load that depends on the state.
+        For a load that depends on the state, and for ball joints on quaternions.
 
     Examples
     --------
@@ -147,6 +148,7 @@ def chain_hessian(
     >>> co.loops.chain_hessian(chain, q, u, u, weights).shape
     (3, 3)
     """
+    plain_only("the Hessian of a chain's torques", chain.model)
     for load in loads:
         if ca.depends_on(load.wrench, ca.vertcat(q, ud, udd)):
             raise InputError(f"no second derivatives: the load on {load.body!r} depends on the state")
@@ -188,14 +190,12 @@ def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[
     for load in loads:
         if ca.depends_on(load.wrench, ca.vertcat(ud, udd)):
             raise InputError(f"no derivatives: the load on {load.body!r} depends on rates or accelerations")
-    reduction, m = reduce(chain, q), chain.mobility
+    reduction = reduce(chain, q)
     qd, qdd = reduced_motion(reduction, ud, udd)
     J = jacobians(chain, reduction.paths, qd, qdd)
-    N = basis_motion(reduction, J)
-    zero = ca.SX(chain.model.n, m)
-    blocks = [[N.value, zero, zero], [N.rate, N.value, zero], [N.second, 2 * N.rate, N.value]]
     tree = _tree(chain, q, qd, qdd, loads)
-    return _ChainState(reduction, qd, qdd, J, ca.blockcat(blocks), tree, *actuation(reduction, tree.tau))
+    change = state_tangent(reduction, qd, qdd, J)
+    return _ChainState(reduction, qd, qdd, J, change, tree, *actuation(reduction, tree.tau))
 
 
 def _tree(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]) -> Sensitivities:
@@ -209,7 +209,10 @@ def _changes(state: _ChainState) -> _Changes:
     reduction, chain = state.reduction, state.reduction.chain
     n, m, N = chain.model.n, chain.mobility, state.reduction.basis
     zero, rates = ca.SX(n, 2 * m), ca.SX(n, 1)
-    curvature = hessians(chain, reduction.paths, rates, rates, state.actuation.multipliers).value
+    multipliers = state.actuation.multipliers
+    curvature = hessians(chain, reduction.paths, rates, rates, multipliers).value
+    if not chain.model.has_plain_velocities:
+        curvature -= chain.model.displacement_rates(ca.densify(state.J.value.T @ multipliers)) / 2
     by_state = ca.horzcat(state.tree.dq, state.tree.dqd, state.tree.dqdd)
     change = by_state @ state.change - ca.horzcat(curvature @ N, zero)
     # How w changes with N while nu stays.
@@ -222,8 +225,9 @@ def _changes(state: _ChainState) -> _Changes:
 
 
 def _bracket(reduction: Reduction, direction: ca.SX) -> ca.SX:
-    """G = d(J direction)/dq, SX, shape (r, n): the rate of J in a motion with these rates."""
-    return jacobians(reduction.chain, reduction.paths, direction, ca.SX(*direction.shape)).rate
+    """G = d(J direction)/dq, SX, shape (r, n): the rate of J in a motion with these rates, and see `closure`."""
+    J, model = jacobians(reduction.chain, reduction.paths, direction, ca.SX(*direction.shape)), reduction.chain.model
+    return J.rate if model.has_plain_velocities else J.rate + J.value @ model.displacement_rates(direction)
 
 
 def _state_curvature(state: _ChainState, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX) -> ca.SX:

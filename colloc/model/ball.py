@@ -30,6 +30,7 @@ QUATERNION = "quaternion"  # stands where a sequence of three angles would
 BALLS = ("angles", QUATERNION)  # what readers of files make of free and ball joints
 _AXES = "xyz"
 _ROUNDING = 1e-15
+_SMALL = 1e-2  # rad
 
 
 @spelt
@@ -218,10 +219,25 @@ def turned_quaternion(p: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def turn_between(p: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Rotation vector, shape (3,) [rad], that turns a unit quaternion p into r; half a turn and more where p . r < 0.
+    """Rotation vectors, shape (..., 3) [rad], that turn unit quaternions p into r, each shape (..., 4).
 
-    To the negative of p it is a whole turn about x.
+    Half a turn and more where p . r < 0; to the negative of p it is a whole turn about x.
     """
-    u = p[0] * r[1:] - r[0] * p[1:] - np.cross(p[1:], r[1:])
-    angle, size = 2 * np.arctan2(np.linalg.norm(u), p @ r), np.linalg.norm(u)
-    return angle * (u / size if size > _ROUNDING else np.eye(3)[0])
+    u = p[..., :1] * r[..., 1:] - r[..., :1] * p[..., 1:] - np.cross(p[..., 1:], r[..., 1:])
+    size = np.linalg.norm(u, axis=-1, keepdims=True)
+    none = size <= _ROUNDING
+    angle = 2 * np.arctan2(size, (p * r).sum(axis=-1, keepdims=True))
+    return angle * np.where(none, np.eye(3)[0], u / np.where(none, 1.0, size))
+
+
+def turn_slope(x: np.ndarray) -> np.ndarray:
+    """How rotation vectors x, shape (..., 3) [rad], change with small turns after them, ndarray, shape (..., 3, 3).
+
+    The inverse of the right Jacobian of SO(3) (Sola, Deray and Atchuthan 2018, equation 144); short of a whole turn.
+    """
+    angle = np.linalg.norm(x, axis=-1)[..., None, None]
+    small = angle < _SMALL
+    half = np.where(small, 1.0, angle) / 2
+    bend = np.where(small, 1 / 12 + angle**2 / 720, (1 - half / np.tan(half)) / (4 * half**2))
+    across = np.cross(np.eye(3), x[..., None, :])  # row i is e_i x x: the matrix of x times
+    return np.eye(3) + across / 2 + bend * (across @ across)

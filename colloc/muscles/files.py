@@ -49,6 +49,8 @@ class MuscleRecord(Protocol):
     @property
     def deactivation(self) -> float | None: ...
     @property
+    def fiber_damping(self) -> float | None: ...
+    @property
     def points(self) -> Sequence[PointRecord]: ...
 
 
@@ -86,6 +88,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
         "max_velocity": record.max_contraction_velocity,
         "activation_time": record.activation,
         "deactivation_time": record.deactivation,
+        "damping": record.fiber_damping,
     }
     known = {name: value for name, value in values.items() if value is not None}
     points = [

@@ -124,7 +124,10 @@ class Muscles(Portable):
             finite_number(f"reserve of {joint!r}", size, positive=True)
         for joint, torque in self.passive.items():
             if joint not in self.model.position_names:
-                raise InputError(f"joint {joint!r} is on a quaternion: a passive torque takes a joint's own coordinate")
+                raise InputError(
+                    f"joint {joint!r} is on a quaternion: a passive torque takes a joint's own coordinate, as a ball "
+                    "joint of three angles has, sequence='zyx'"
+                )
             function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
         not_negative("least activation", self.lower, at_most=0.99)
         finite_number("sharpness", self.sharpness, positive=True)

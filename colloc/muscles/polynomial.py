@@ -13,7 +13,6 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
-from colloc.model.tree import plain_only
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles
 from colloc.support.checks import (
@@ -134,7 +133,7 @@ def fit_lengths(
     ------
     InputError
         For a muscle that crosses a joint without a range or limits, or whose errors stay above the tolerances, and for
-        ball joints on quaternions, whose attitudes fill no box.
+        one that crosses a ball joint on a quaternion, whose attitudes fill no box.
 
     Notes
     -----
@@ -156,13 +155,18 @@ def fit_lengths(
     count("min_degree", min_degree, at_least=1, at_most=max_degree)
     instance("thin", thin, bool)
     count("postures", postures, at_least=_FEWEST)
-    plain_only("a polynomial of a length", instance("model", model, Model))
-    lower, upper = _ranges(model, ranges)
-    shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n_q))
+    lower, upper = _ranges(instance("model", model, Model), ranges)
+    shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n))
     fitted, degrees = [], range(min_degree, max_degree + 1)
     for muscle in muscles:
         q, length, slopes = Muscles(model, [muscle]).length_graph
         crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
+        for ball, (_, turns) in model.balls.items():
+            if any(turns.start <= k < turns.stop for k in crossed):
+                raise InputError(
+                    f"muscle {muscle.name!r} crosses ball joint {ball!r}, which is on a quaternion: make it of three "
+                    "angles, as in sequence='zyx', or leave the muscle its path"
+                )
         for joint in (model.joint_names[k] for k in crossed if not np.isfinite(upper[k] - lower[k])):
             raise InputError(f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position")
         middle, half = (upper[crossed] + lower[crossed]) / 2, (upper[crossed] - lower[crossed]) / 2
@@ -170,7 +174,7 @@ def fit_lengths(
         x = shares[:, crossed]
         tolerances = np.array([length_tolerance, *np.full(len(crossed), moment_arm_tolerance)])
         posture = np.tile(model.neutral, (len(x), 1))
-        posture[:, crossed] = middle + half * x
+        posture[:, [model.position_names.index(model.joint_names[k]) for k in crossed]] = middle + half * x
         values = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)]).map(len(x))(posture.T).full().T
         values[:, 1:] *= half  # by x, as the polynomial is
         joints = tuple(model.joint_names[k] for k in crossed)
@@ -246,8 +250,10 @@ def fit_samples(
 
 
 def _ranges(model: Model, ranges: Mapping[str, tuple[float, float]] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Of every coordinate; infinite where neither ranges nor limits say."""
-    lower, upper = (side.copy() for side in model.limits("position"))
+    """Of every joint; infinite where neither ranges nor limits say, and for the turns of ball joints on quaternions."""
+    places, dofs = np.isin(model.position_names, model.joint_names), np.isin(model.joint_names, model.position_names)
+    lower, upper = np.full(model.n, -np.inf), np.full(model.n, np.inf)
+    lower[dofs], upper[dofs] = (side[places] for side in model.limits("position"))
     for joint, ends in mapping("ranges", ranges or {}).items():
         if joint not in model.joint_names:
             raise unknown_name("joint that moves", joint, model.joint_names)

@@ -75,7 +75,7 @@ class Coordinates(Protocol):
 
     @property
     def posture(self) -> np.ndarray:
-        """A posture in which all fits together, shape (n,), for joints of which nothing is said."""
+        """A posture in which all fits together, shape (n_q,), for joints of which nothing is said."""
         ...
 
     @property
@@ -88,7 +88,10 @@ class Coordinates(Protocol):
         ...
 
     def tangent(self, now: Instant) -> ca.SX:
-        """Derivatives of q, qd, qdd (one below the other) by those of the independent joints, SX, shape (3n, 3m)."""
+        """Derivatives of q, qd, qdd (one below the other) by those of the independent joints, SX, shape (3n, 3m).
+
+        Of ball joints on quaternions by, and of, small turns in place of q.
+        """
         ...
 
     def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
@@ -104,9 +107,9 @@ class Coordinates(Protocol):
         ...
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Postures in which all fits together, with the independent coordinates of others, each shape (N, n).
+        """Postures in which all fits together, with the independent coordinates of others, each shape (N, n_q).
 
-        The first is looked for near `start`, shape (n,).
+        The first is looked for near `start`, shape (n_q,).
         """
         ...
 

@@ -139,12 +139,14 @@ class Grid:
         """Third derivatives of the joints, given those of the splines."""
         if self.problem.coordinates is None:
             return jerk
-        n = self.problem.model.n
-        state = [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
-        changes = [ca.SX.sym(f"{name}'", n) for name in ("q", "qd", "qdd")]
+        model = self.problem.model
+        sizes = (("q", model.n_q), ("qd", model.n), ("qdd", model.n))
+        state = [ca.SX.sym(name, n) for name, n in sizes]
+        changes = [ca.SX.sym(f"{name}'", n) for name, n in sizes]
         qdd = self.problem.coordinates.motion(*state).qdd
         rate = ca.jtimes(qdd, ca.vertcat(*state), ca.vertcat(*changes))
-        return ca.Function("jerk", [*state, *changes], [rate])(slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, jerk)
+        moved = model.position_rates(slots.q, slots.qd)
+        return ca.Function("jerk", [*state, *changes], [rate])(slots.q, slots.qd, slots.qdd, moved, slots.qdd, jerk)
 
     def anywhere(self, s: np.ndarray) -> EvaluationPoints:
         """The splines at any normalised times; where accelerations jump, after the jump."""

@@ -221,7 +221,7 @@ def _fibers(record: co.formats.MuscleData) -> co.muscles.Muscle:
     tension, slow = FIBERS[side_free(record.name)]
     return co.muscles.from_file(
         record, activation_time=0.015, deactivation_time=0.060, specific_tension=1e6 * tension, slow_fraction=slow,
-        curves=co.muscles.PUBLISHED,
+        curves=co.muscles.PUBLISHED, damping=0.01,  # PredSim's, whatever the file has
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import colloc as co
 from colloc.control import Expansion, backward
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 from tests.support.problems import effort, time_optimal
 
@@ -133,3 +134,12 @@ def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
     )
     with pytest.raises(co.InputError, match="depends on the unknown signal 'hand'"):
         co.control.time_varying_lqr(co.solve(pushed, co.BSpline(5)))
+
+
+def test_feedback_of_a_closed_chain_is_refused():
+    """Its tree alone would let the loops open."""
+    chain = four_bar()
+    ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 1.0}, qd={"crank": 0.0})]
+    turn = co.Problem(chain.model, 1.0, coordinates=co.loops.IndependentJoints(chain), subject_to=ends)
+    with pytest.raises(co.InputError, match="would let the loops of this chain open"):
+        co.control.time_varying_lqr(co.solve(turn, co.BSpline(8)))

@@ -53,17 +53,26 @@ def test_the_derivative_of_a_spline_by_a_breakpoint_is_a_spline(degree, continui
             np.testing.assert_allclose(spline(by_knot, own, s, order).ravel(), expected, atol=1e-7, rtol=1e-7)
 
 
-def test_torques_have_derivatives_by_all_that_makes_a_spline():
+@pytest.mark.parametrize("floats", [False, True])
+def test_torques_have_derivatives_by_all_that_makes_a_spline(floats):
+    """Of hinges and slides, and of a body that floats on a quaternion with an arm on it."""
     model, rng = random_tree(np.random.default_rng(3)), np.random.default_rng(3)
+    if floats:
+        base = co.floating("base", sequence="quaternion", mass=2.0, com=(0.1, 0, 0.2), inertia=(0.3, 0.2, 0.4))
+        model = co.Model([*base, co.Body("arm", co.revolute((0.6, 0, 0.8)), "base", mass=1.0, com=(0.3, 0.1, 0))])
     evaluator, s, T = co.Evaluator(model), np.linspace(0, 1, 9), 0.7
     basis = SplineBasis.of(ENDS, 4, 2)
-    points = rng.standard_normal((basis.size, model.n))
+    points = rng.standard_normal((basis.size, model.n_q))
+    if floats:
+        points[:, 3:7] = np.array([1.0, 0.5, -0.5, 0.2]) + 0.3 * points[:, 3:7]
     found = evaluator.spline_sensitivities(basis, points, T, s)
+    symbols = [ca.SX.sym(name, model.n_q) for name in ("q", "q1", "q2")]
+    velocities = ca.Function("velocities", symbols, [symbols[0], *model.velocities(*symbols)])
 
     def torque(given: np.ndarray) -> np.ndarray:
         own = SplineBasis(np.concatenate([[0.0], given[1:5], [1.0]]), basis.degrees, basis.continuity)
         state = [spline(own, given[5:].reshape(points.shape), s, order) / given[0] ** order for order in range(3)]
-        return evaluator.torque(*state).ravel()
+        return evaluator.torque(*(np.array(part).T for part in velocities(*(part.T for part in state)))).ravel()
 
     given = np.concatenate([[T], ENDS[1:-1], points.ravel()])
     by_points = found.points.reshape(*found.tau.shape, -1)

@@ -130,6 +130,8 @@ def test_muscles_and_contact_are_data():
     assert hamstring.points[1].coordinate == "bend"
     assert hamstring.points[1].within == pytest.approx((-0.6, 0.2), abs=1.1e-5)
     assert (rectus.max_contraction_velocity, rectus.rigid_tendon) == (12.0, True)
+    assert (hamstring.fiber_damping, rectus.fiber_damping, gastroc.fiber_damping) == (None, 0.03, 0.0)
+    assert [co.muscles.from_file(m).damping for m in reading.muscles] == [0.01, 0.03, 0.0]
     assert rectus.points[1] == co.formats.PathPoint("patella", (0.01, 0.04, 0.0))
     x, y, z = rectus.points[2].position
     assert all(isinstance(part, co.model.Coupling) and part.joint == "bend" for part in (x, y, z))

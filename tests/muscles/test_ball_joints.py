@@ -88,7 +88,7 @@ def test_what_needs_a_coordinate_of_its_own_is_refused_by_name(model):
     torque = {"shoulder_ry": lambda q, qd: -q}
     with pytest.raises(co.InputError, match="joint 'shoulder_ry' is on a quaternion: a passive torque takes"):
         co.muscles.Muscles(model, [LONG], passive=torque)
-    with pytest.raises(co.InputError, match="a polynomial of a length takes joints of one coordinate each"):
+    with pytest.raises(co.InputError, match="muscle 'long' crosses ball joint 'shoulder', which is on a quaternion"):
         co.muscles.fit_lengths(model, [LONG])
     q = np.random.default_rng(0).uniform(0.0, 2.0, (200, 1))
     for joint, refused in (("elbow", False), ("shoulder_rx", True)):
@@ -101,3 +101,17 @@ def test_what_needs_a_coordinate_of_its_own_is_refused_by_name(model):
         else:
             length = float(ca.evalf(co.muscles.path_lengths(model, muscles, at)))
             assert length == pytest.approx(0.3 - 0.02 * np.sin(0.5), abs=1e-3)
+
+
+def test_polynomials_of_muscles_that_cross_hinges_alone_are_those_without_the_ball(model):
+    """On a shoulder of a quaternion and on one of three angles: the same elbow, the same polynomial."""
+    short = [co.muscles.ViaPoint(*PLACES["deltoid"]), co.muscles.ViaPoint(*PLACES["radius"])]
+    muscle = co.muscles.Muscle("short", co.muscles.MusclePath(short), 900.0, 0.15, 0.1)
+    by_angles = co.Model([*co.spherical("upper", sequence="zyx"), model.bodies[-1]])
+    fitted = [co.muscles.fit_lengths(m, [muscle], {"elbow": (0.2, 1.5)})[0] for m in (model, by_angles)]
+    paths = [each.path for each in fitted]
+    assert paths[0].joints == paths[1].joints == ("elbow",)
+    assert np.array_equal(paths[0].powers, paths[1].powers)
+    at = ca.SX([*model.of_unit_length(np.ones(5))[:4], 0.9])
+    lengths = np.array(ca.DM(co.muscles.path_lengths(model, [muscle, fitted[0]], at))).ravel()
+    assert lengths[0] == pytest.approx(lengths[1], abs=2e-3)

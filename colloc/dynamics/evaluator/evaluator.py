@@ -16,7 +16,7 @@ from colloc.dynamics.evaluator.samples import (
     StateDerivatives,
     TorqueSensitivities,
 )
-from colloc.dynamics.evaluator.spline import spline_sensitivities
+from colloc.dynamics.evaluator.spline import PositionSlopes, spline_sensitivities
 from colloc.dynamics.formulation import DerivativeRecursion, InverseDynamics, check_formulation
 from colloc.dynamics.instant import Instant
 from colloc.dynamics.inverse import inverse_dynamics, total_sensitivities
@@ -27,7 +27,6 @@ from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matr
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
-from colloc.model.tree import plain_only
 from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
@@ -172,14 +171,13 @@ class Evaluator:
         ----------
         basis : SplineBasis
             Of the same degree everywhere, such as `BSpline.basis`.
-        points : shape (basis.size, n)
-            Control points of the joints.
+        points : shape (basis.size, n_q)
+            Control points of the positions; quaternions may be of any length on their way.
         duration : float [s]
         s : shape (N,)
             Normalised times, at which loads have t = s duration.
         """
-        plain_only("derivatives by control points", self.model)
-        return spline_sensitivities(self.sensitivities, basis, points, duration, s, self.model.n)
+        return spline_sensitivities(self._along_splines, basis, points, duration, s, self.model.n_q)
 
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Joint-space mass matrix, ndarray, shape (N, n, n).
@@ -223,6 +221,11 @@ class Evaluator:
         """
         function = self._function(list(self._now.point(body, point)))
         return PointSamples(*self._evaluate(function, [(3,)] * 3, q=q, qd=qd, qdd=qdd))
+
+    @cached_property
+    def _along_splines(self) -> Any:
+        plain = self.model.has_plain_velocities
+        return self.sensitivities if plain else PositionSlopes(self.model, self.sensitivities)
 
     @cached_property
     def _torque(self) -> Batch:

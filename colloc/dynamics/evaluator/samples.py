@@ -107,8 +107,8 @@ class SplineSensitivities(NamedTuple):
     Parameters
     ----------
     tau : ndarray, shape (N, n) [N m, N]
-    points : ndarray, shape (N, n, size, n)
-        Entry (k, i, j, m) is the derivative of torque i by control point j of joint m.
+    points : ndarray, shape (N, n, size, n_q)
+        Entry (k, i, j, m) is the derivative of torque i by control point j of position m.
     breakpoints : ndarray, shape (N, n, intervals - 1)
         By the breakpoints inside, as fractions of the duration.
     duration : ndarray, shape (N, n)

@@ -5,19 +5,51 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.dynamics.evaluator.samples import SplineSensitivities, TorqueSensitivities
+from colloc.kernels.batch import Batch
+from colloc.model import Model
 from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, finite_array, finite_number, quoted
 
 
-def spline_sensitivities(
-    sensitivities: Callable[..., TorqueSensitivities], basis: SplineBasis, points: Any, duration: float, s: Any, n: int
-) -> SplineSensitivities:
-    """Torques and derivatives of n joints; parameters as in `Evaluator.spline_sensitivities`.
+class PositionSlopes:
+    """Torques and derivatives by positions and by their first and second time derivatives, quaternions among them.
 
-    `sensitivities` lead from (q, qd, qdd, t) to torques and derivatives of some samples.
+    Called as `Evaluator.sensitivities` is, with dq/dt and d2q/dt2 of shape (N, n_q) in place of velocities.
+    """
+
+    def __init__(self, model: Model, sensitivities: Callable[..., TorqueSensitivities]):
+        self._n, self._sensitivities = model.n, sensitivities
+        q, q1, q2 = (ca.SX.sym(name, model.n_q) for name in ("q", "q1", "q2"))
+        qd, qdd = model.velocities(q, q1, q2)
+        slope = ca.jacobian(ca.vertcat(qd, qdd), ca.vertcat(q, q1, q2))
+        outputs = [ca.densify(ca.vec(part.T)) for part in (qd, qdd, slope, ca.jacobian(qd, q1))]
+        places = [np.arange(part.shape[0]) for part in outputs]
+        self._batch = Batch.of(ca.Function("rates", [q, q1, q2], outputs), ("q", "q1", "q2"), places)
+
+    def __call__(self, q: np.ndarray, q1: np.ndarray, q2: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
+        """tau (N, n), then its derivatives, each shape (N, n, n_q)."""
+        (count, n_q), n = q.shape, self._n
+        columns = {"q": q, "q1": q1, "q2": q2}
+        arrays = {name: np.ascontiguousarray(part) for name, part in columns.items()}
+        qd, qdd, slope, displaced = self._batch.evaluate(arrays, count)
+        tau, by_x, by_qd, by_qdd = self._sensitivities(q, qd, qdd, t)
+        slope = slope.reshape(count, 2 * n, 3 * n_q)
+        total = by_qd @ slope[:, :n] + by_qdd @ slope[:, n:]
+        total[:, :, :n_q] += by_x @ displaced.reshape(count, n, n_q)
+        return [tau, *np.split(total, 3, axis=2)]
+
+
+def spline_sensitivities(
+    sensitivities: Callable[..., Any], basis: SplineBasis, points: Any, duration: float, s: Any, n: int
+) -> SplineSensitivities:
+    """Torques and derivatives by n positions; parameters as in `Evaluator.spline_sensitivities`.
+
+    `sensitivities` lead from positions, their first and second time derivatives and t to torques and derivatives of
+    some samples: `Evaluator.sensitivities`, or `PositionSlopes`.
     """
     if not isinstance(basis, SplineBasis) or np.ptp(basis.degrees) or (basis.continuity < 0).any():
         raise InputError(f"basis must be a SplineBasis of one degree, such as co.BSpline(8).basis, got {quoted(basis)}")
@@ -31,7 +63,7 @@ def spline_sensitivities(
     tau, *by_state = sensitivities(*state, t=s * T)
     slopes = np.stack(by_state)
     by_points = np.einsum("dkim,dkj->kijm", slopes, np.stack(matrices))
-    by_breakpoints = np.zeros((s.size, n, basis.intervals - 1))
+    by_breakpoints = np.zeros((*tau.shape, basis.intervals - 1))
     for k in range(1, basis.intervals):
         by_knot, by_point = basis.by_breakpoint(points, k)
         changes = [_matrix(by_knot, s, order) @ by_point * per_second**order for order in range(3)]

@@ -1,0 +1,141 @@
+"""Where the states of a system lie, and what lies between two of them: differences, but turns where quaternions are.
+
+A state x of n_x numbers with unit quaternions among them is displaced by dx of n_dx numbers, three for each quaternion:
+a turn about one axis, as a rotation vector in the axes of the link. Linearisations, expansions and gains are by such
+displacements, so that no direction leads off the sphere (Sola, Deray and Atchuthan 2018, "A micro Lie theory for state
+estimation in robotics", section II; Mastalli et al. 2020, "Crocoddyl", section II-B).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from colloc.model import Model
+from colloc.model.ball import turn_between, turn_slope, turned_quaternion
+from colloc.support.checks import InputError, as_tuple, count, finite_array, instance
+
+_ROUNDING = 1e-6  # of the length of a quaternion
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """Vectors of n_x numbers, some of which are unit quaternions.
+
+    Parameters
+    ----------
+    n_x : int
+    quaternions : sequence of int
+        Where each of them begins, its scalar part first, ascending; none by default.
+
+    Raises
+    ------
+    InputError
+        For quaternions that overlap, or reach beyond the state.
+
+    Examples
+    --------
+    >>> top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+    >>> states = co.control.StateSpace.of(top)
+    >>> states.n_x, states.n_dx
+    (7, 6)
+    >>> upright, turned = (1, 0, 0, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0, 2)
+    >>> states.difference(turned, upright).round(6)  # half a turn about x, and 2 rad/s about z
+    array([3.141593, 0.      , 0.      , 0.      , 0.      , 2.      ])
+    """
+
+    n_x: int
+    quaternions: tuple[int, ...] = ()
+
+    def __post_init__(self):
+        count("n_x", self.n_x, at_least=1)
+        starts = tuple(count("quaternions", k, at_least=0) for k in as_tuple("quaternions", self.quaternions))
+        if any(end - start < 4 for start, end in pairwise((*starts, self.n_x))):
+            raise InputError(f"quaternions must be four numbers each, in order, of {self.n_x}, got starts {starts}")
+        object.__setattr__(self, "quaternions", starts)
+
+    @classmethod
+    def of(cls, model: Model) -> StateSpace:
+        """States (q, qd) of a mechanism."""
+        instance("model", model, Model)
+        return cls(model.n_q + model.n, tuple(places.start for places, _ in model.balls.values()))
+
+    @property
+    def n_dx(self) -> int:
+        """Number of directions in which a state can be displaced."""
+        return self.n_x - len(self.quaternions)
+
+    def difference(self, x: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """What displaces references to states, ndarray, shape (..., n_dx); turns the short way round.
+
+        Parameters
+        ----------
+        x, reference : shape (..., n_x)
+            With quaternions of length one, of which a negative is the same attitude. NaN stays NaN.
+        """
+        x, reference = np.asarray(x, dtype=float), np.asarray(reference, dtype=float)
+        if not self.quaternions:
+            return x - reference
+        x, reference = np.broadcast_arrays(x, reference)
+        dx = (x - reference)[..., self._kept]
+        for place, turn in self._places:
+            dx[..., turn] = turn_between(reference[..., place], self._nearer(x[..., place], reference[..., place]))
+        return dx
+
+    def difference_slope(self, x: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """Derivative of `difference` by displacements of x, ndarray, shape (..., n_dx, n_dx)."""
+        dx = self.difference(x, reference)
+        slope = np.broadcast_to(np.eye(self.n_dx), (*dx.shape, self.n_dx))
+        if self.quaternions:
+            slope = slope.copy()
+            for _, turn in self._places:
+                slope[..., turn, turn] = turn_slope(dx[..., turn])
+        return slope
+
+    def displaced(self, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+        """States from which `dx`, shape (..., n_dx), leads away: `difference` undone, ndarray, shape (..., n_x)."""
+        x, dx = np.asarray(x, dtype=float), np.asarray(dx, dtype=float)
+        if not self.quaternions:
+            return x + dx
+        shape = np.broadcast_shapes(x.shape[:-1], dx.shape[:-1])
+        moved = np.array(np.broadcast_to(x, (*shape, self.n_x)))
+        moved[..., self._single] += np.delete(dx, np.concatenate([np.r_[turn] for _, turn in self._places]), axis=-1)
+        for place, turn in self._places:
+            moved[..., place] = turned_quaternion(moved[..., place], dx[..., turn])
+        return moved
+
+    def checked(self, name: str, x: np.ndarray) -> np.ndarray:
+        """States as they are, shape (..., n_x); InputError for a quaternion whose length is not one."""
+        states = finite_array(name, x)
+        if states.shape[-1:] != (self.n_x,):
+            raise InputError(f"{name} must have shape (..., {self.n_x}), got shape {states.shape}")
+        for place, _ in self._places:
+            lengths = np.linalg.norm(states[..., place], axis=-1)
+            if (np.abs(lengths - 1) > _ROUNDING).any():
+                raise InputError(
+                    f"{name} must have a quaternion of length one from entry {place.start} on, got "
+                    f"{np.reshape(states[..., place], (-1, 4))[np.abs(lengths - 1).argmax()].tolist()}"
+                )
+        return states
+
+    @property
+    def _places(self) -> list[tuple[slice, slice]]:
+        """Where each quaternion stands in x, and its turn in dx."""
+        return [(slice(p, p + 4), slice(p - k, p - k + 3)) for k, p in enumerate(self.quaternions)]
+
+    @property
+    def _kept(self) -> np.ndarray:
+        """Entries of x in the order of dx, vector parts in place of turns."""
+        return np.setdiff1d(np.arange(self.n_x), self.quaternions)
+
+    @property
+    def _single(self) -> np.ndarray:
+        """Entries of x that are of no quaternion."""
+        return np.setdiff1d(np.arange(self.n_x), np.add.outer(self.quaternions, np.arange(4)).astype(int))
+
+    @staticmethod
+    def _nearer(p: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """Of a quaternion and its negative the one nearer to the reference."""
+        return np.where((p * reference).sum(axis=-1, keepdims=True) < 0, -p, p)
