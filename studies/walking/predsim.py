@@ -286,7 +286,8 @@ def solved(made: Walk, guess: Any, grids: Sequence[tuple[int, int]]) -> tuple[co
     """The walk on grids, one after the other; with what it took."""
     options = {
         "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
-        "ipopt": {"max_iter": 600},
+        # Some 300 iterations to the first walk, after which the other barrier would begin anew.
+        "ipopt": {"max_iter": 600, "mu_strategy": "monotone"},
         "progress": False,
     }
     begin, numbers, iterations = (time.perf_counter(), time.process_time()), {}, 0
