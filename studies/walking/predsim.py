@@ -43,7 +43,7 @@ WEIGHTS = {  # of mean squares, in the cost
     "rates": 1e-3,  # of activations and tensions [(100/s)2], and accelerations of the arms
 }
 PUBLISHED = {"metabolic rates": 165.15, "activations": 58.52, "motors": 29.34, "accelerations": 85.47, "tissue": 1.52}
-GRIDS = ((12, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
+GRIDS = ((12, 0), (24, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
 REST = 1.2  # W/kg
 SHOWN = (("soleus",), ("med_gas", "gasmed"), ("tib_ant", "tibant"), ("vas_lat", "vaslat"), ("glut_med1", "glmed1"))
 RATE = 100.0  # 1/s, natural size of the rates of activations and tensions
@@ -286,7 +286,8 @@ def solved(made: Walk, guess: Any, grids: Sequence[tuple[int, int]]) -> tuple[co
     """The walk on grids, one after the other; with what it took."""
     options = {
         "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
-        "ipopt": {"max_iter": 600},
+        # Some 300 iterations to the first walk, after which the other barrier would begin anew.
+        "ipopt": {"max_iter": 600, "mu_strategy": "monotone"},
         "progress": False,
     }
     begin, numbers, iterations = (time.perf_counter(), time.process_time()), {}, 0
