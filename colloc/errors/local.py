@@ -86,6 +86,12 @@ class LocalError:
             raise unknown_name("source of error", name, list(self.deferred))
         return self.deferred[name].source
 
+    def without(self, name: str) -> LocalError:
+        """The same less one source, which is then not measured."""
+        if name not in self.deferred:
+            raise unknown_name("source of error", name, list(self.deferred))
+        return LocalError(self.t, {other: source for other, source in self.deferred.items() if other != name})
+
     @property
     def sources(self) -> dict[str, Source]:
         """All of them by name, in the order of reports."""

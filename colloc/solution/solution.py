@@ -342,7 +342,8 @@ class BaseSolution(Named[Any], ABC):
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
         if self.starts is not None:
             rows.append(("starts", str(self.starts)))
-        rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
+        error = self.error if self.outcome.judges_cost else self.error.without("cost")
+        rows.append(("error", f"{float(error):.1e} between nodes, most in {error.source}"))
         return Table(self.title, ("", ""), rows + self._violated())
 
     def _violated(self) -> list[tuple[str, str]]:
@@ -354,7 +355,7 @@ class BaseSolution(Named[Any], ABC):
         relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in violations[:1] if v.relative > 0)
         lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(violations)]
         if places := _places(equations):
-            strays = max(self.error.totals[source] for source in ("dynamics", "equations"))
+            strays = max(self.error[source].total for source in ("dynamics", "equations"))
             lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
         return lines
 

@@ -387,7 +387,10 @@ def test_a_tolerance_of_the_cost_alone():
     with pytest.warns(co.refinement.SolutionWarning, match=r"about 2\.1% .*, tolerance 0\.001: refine"):
         strict = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1e-3)
     assert strict.status == co.solver.Status.COARSE
-    assert co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1.0).success
+    solution = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1.0)
+    assert solution.success
+    assert "most in cost" not in repr(solution)
+    assert "source" not in vars(solution.error.deferred["cost"])  # nor is it measured to be shown
     with pytest.warns(co.refinement.SolutionWarning, match="^between nodes shoulder needs .*, tolerance 1e-05: refine"):
         co.solve(problem, co.HermiteSimpson(6), compile=False, violation_tolerance=1e-5, cost_tolerance=1.0)
     with pytest.raises(co.InputError, match=r"got cost_tolerance=1\.0 beside tol=0\.001: give a curve and no tol"):
