@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from colloc.studies.reporting import Option, Row, arguments, finish, table
 
 SPEED = 1.2  # m/s
 STEP = 0.47  # s, half a stride of the first guess
+DURATION = co.Free(0.4, 0.6, guess=STEP)
 INTERVALS, ROUNDS = 12, 8
 LIMITS = {  # beside those of the model: a person who walks, not one who jumps or crawls [rad, m]
     "pelvis_tilt": (-0.35, 0.17),
@@ -51,20 +52,26 @@ class Walk(NamedTuple):
     problem: co.Problem
 
 
-def walk(speed: float = SPEED) -> Walk:
-    """Half a stride at a mean speed [m/s], with as little excitation for its distance as can be."""
+def cubed(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
+    """Cubed excitations, as in Moco's example."""
+    return 10.0 * (ca.sum1(now.excitation**3) + ca.sumsqr(now.reserve))
+
+
+def walk(
+    speed: float = SPEED,
+    criterion: Callable[[co.muscles.Muscles, co.problem.Instant], ca.SX] = cubed,
+    limits: Mapping[str, tuple[float, float]] = LIMITS,
+    duration: co.Free = DURATION,
+) -> Walk:
+    """Half a stride at a mean speed [m/s], with as little for its distance as can be of a criterion."""
     walker = muscle_walker()
     muscles = co.muscles.Muscles(walker.model, walker.muscles, activation="explicit", reserves={"lumbar": LUMBAR})
-
-    def effort(now: co.problem.Instant) -> ca.SX:
-        return 10.0 * (ca.sum1(now.excitation**3) + ca.sumsqr(now.reserve)) / (speed * now.duration)
-
-    rows = [co.initial(q={"pelvis_tx": 0.0}), at_speed(speed), *half_stride(muscles), co.bounds(q=LIMITS)]
+    rows = [co.initial(q={"pelvis_tx": 0.0}), at_speed(speed), *half_stride(muscles), co.bounds(q=dict(limits))]
     rows += muscles.constraints
     problem = co.Problem(
         walker.model,
-        co.Free(0.4, 0.6, guess=0.47),
-        co.integral(effort),
+        duration,
+        co.integral(lambda now: criterion(muscles, now) / (speed * now.duration)),
         rows,
         unknowns=muscles.unknowns,
         loads=[sphere.load for sphere in walker.spheres],

@@ -1,0 +1,186 @@
+"""What do effort, fatigue and metabolic rate each predict of how a planar human with 18 muscles walks?
+
+The walker of `by_muscles` at 1.2 m/s: half a stride, no contact stated and no motion followed. What is least for its
+distance is the sum of squared excitations (effort), of cubed ones (fatigue, as in Ackermann and van den Bogert 2010, J.
+Biomech. 43), or the metabolic rate of the muscles (Bhargava et al. 2004, J. Biomech. 37) beside a little of the first,
+without which excitations that cost no energy would be anything. All set out from the first walk of `by_muscles`, and
+end on grids that are halved where that is needed; knees may bend further than there.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc.plot.figure import new_figure
+from colloc.plot.style import BLUE, FADE, GREEN, ORANGE, dress, styled
+from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.by_muscles import (
+    INTERVALS,
+    LIMITS,
+    SPEED,
+    STEP,
+    Walk,
+    halved,
+    measures,
+    stride,
+    strip,
+    swinging,
+    walk,
+)
+from colloc.studies.walking.human_by_muscles import ANGLES, first_contact
+from colloc.studies.walking.report.norms import bands
+from colloc.support.display import Table
+
+ROUNDS = 8
+KNEES = dict.fromkeys(("knee_angle_r", "knee_angle_l"), (-1.9, 0.0))  # rad
+REST = 0.1  # of the effort, beside the metabolic rate
+KNEE = -1.0  # sign of the flexion of the model's knee
+Criterion = Callable[[co.muscles.Muscles, co.problem.Instant], ca.SX]
+
+
+def effort(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
+    """Squared excitations, and what the motor of the trunk does."""
+    return ca.sumsqr(now.excitation) + ca.sumsqr(now.reserve)
+
+
+def fatigue(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
+    """Cubed excitations."""
+    return ca.sum1(now.excitation**3) + ca.sumsqr(now.reserve)
+
+
+def energy(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
+    """Metabolic rate of the muscles [W/kg] and a little effort."""
+    mass = co.dynamics.total_mass(muscles.model)
+    return ca.sum1(muscles.metabolic_rate(now).total) / mass + REST * effort(muscles, now)
+
+
+CRITERIA: dict[str, Criterion] = {"effort": effort, "fatigue": fatigue, "energy": energy}
+COLOURS = dict(zip(CRITERIA, (BLUE, ORANGE, GREEN), strict=True))
+# Hundreds of iterations end where their last digits lead: the same linear solver as in `by_muscles`.
+OPTIONS = {"ipopt": {"max_iter": 1000, "linear_solver": "mumps"}, "progress": False, "cost_tolerance": 1.0}
+
+
+def first_walk() -> co.Solution:
+    """The first walk of `by_muscles`, on a coarse grid."""
+    made = walk()
+    return co.solve(made.problem, co.Radau(INTERVALS), guess=swinging(made.walker, SPEED, STEP), **OPTIONS)
+
+
+def cheapest(criterion: Criterion, guess: co.Solution, rounds: int) -> tuple[Walk, co.Solution, int]:
+    """The walk of a criterion, from another one, on grids halved where that is needed; and its iterations."""
+    made = walk(criterion=criterion, limits=LIMITS | KNEES)
+    solution = co.solve(made.problem, co.Radau(INTERVALS), guess=guess, **OPTIONS)
+    iterations = solution.iterations
+    for _ in range(rounds):
+        if solution.success:
+            break
+        solution = co.solve(made.problem, halved(solution), guess=solution, **OPTIONS)
+        iterations += solution.iterations
+    return made, solution, iterations
+
+
+def over_distance(criterion: Criterion, made: Walk, solution: co.Solution) -> float:
+    """A criterion of any walk, for its distance."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    values = solution.evaluate(lambda now: criterion(made.muscles, now), solution.duration * (nodes + 1) / 2)
+    return float(weights @ values / 2 / SPEED)
+
+
+@styled
+def draw(walks: dict[str, tuple[Walk, co.Solution]], file: str) -> None:
+    """Each walker side by side, angles and forces of a leg beside measured ones, and its activations."""
+    figure = new_figure(figsize=(11.0, 13.0))
+    strips, curves, muscles = figure.subfigures(3, 1, height_ratios=(2.0, 0.8, 1.5), squeeze=False)[:, 0]
+    for ax, (name, (made, solution)) in zip(strips.subplots(len(walks), 1), walks.items(), strict=True):
+        strip(ax, made, solution)
+        ax.set_title(name, fontsize=9)
+    angles = dict(zip((*ANGLES, "vertical", "fore_aft"), curves.subplots(1, 5), strict=True))
+    names = next(iter(walks.values()))[0].muscles.names[:9]
+    rows = muscles.subplots(2, 5, sharex=True, sharey=True).ravel()
+    rows[-1].set_visible(False)
+    for name, (made, solution) in walks.items():
+        percent, found, activations = from_strike(made, solution)
+        for key, ax in angles.items():
+            ax.plot(percent, found[key], color=COLOURS[name], linewidth=1.2, label=name)
+        for ax, activation in zip(rows, activations, strict=False):
+            ax.plot(percent, activation, color=COLOURS[name], linewidth=1.2)
+    for key, ax in angles.items():
+        band = bands()[key].closed()
+        ax.fill_between(band.percent, band.mean - band.sd, band.mean + band.sd, color=FADE(0.25), linewidth=0)
+        ax.set_title(f"{key.replace('_', '-')} {'[degrees]' if key in ANGLES else '/ weight'}", fontsize=9)
+        dress(ax, "", "")
+    angles["hip"].legend(fontsize=8, frameon=False)
+    for k, (ax, muscle) in enumerate(zip(rows, names, strict=False)):
+        ax.set_title(muscle.removesuffix("_r").replace("_", " "), fontsize=9)
+        dress(ax, "% of the stride, from heel strike" if k == 7 else "", "activation" if k % 5 == 0 else "")
+    co.plot.save_figure(figure, file)
+
+
+def from_strike(made: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Percentages of the stride from heel strike on; angles [degrees], forces [body weight]; activations of a leg."""
+    whole = stride(made, solution, np.linspace(0.0, solution.duration, 200, endpoint=False))
+    joints, shift = made.walker.model.joint_names, -first_contact(whole["force"][:, 1])
+    signs = {"knee": KNEE}
+    found = {
+        name: signs.get(name, 1.0) * np.degrees(whole["q"][:, joints.index(joint)]) for name, joint in ANGLES.items()
+    }
+    found |= {"vertical": whole["force"][:, 1], "fore_aft": whole["force"][:, 0]}
+    percent = np.linspace(0.0, 100.0, 400, endpoint=False)
+    turned = {name: np.roll(curve, shift) for name, curve in found.items()}
+    return percent, turned, np.roll(whole["activation"], shift, axis=0).T[:9]
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    args = arguments("walking.costs_by_muscles", __doc__, argv, quick="coarse grids")
+    numbers: dict[str, float] = {}
+    walks: dict[str, tuple[Walk, co.Solution]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
+        guess = first_walk()
+        for name, criterion in CRITERIA.items():
+            begin = time.process_time()
+            made, solution, iterations = cheapest(criterion, guess, 0 if args.quick else ROUNDS)
+            walks[name] = made, solution
+            found = measures(made, solution, SPEED) | {"solved": float(solution.success)}
+            found |= {"error": float(solution.error.untrue), "iterations": float(iterations)}
+            found |= {"unknowns": float(solution.x.size), "processor_seconds": time.process_time() - begin}
+            found |= {f"of.{other}": over_distance(fn, made, solution) for other, fn in CRITERIA.items()}
+            percent, curves, _ = from_strike(made, solution)
+            found |= {f"rms.{key}": bands()[key].rms(percent, curve) for key, curve in curves.items()}
+            numbers |= {f"{name}.{key}": value for key, value in found.items()}
+    print(report(args.question, numbers))
+    draw(walks, args.figure)
+    return finish(args, numbers, walks["energy"][1])
+
+
+def report(question: str, numbers: dict[str, float]) -> str:
+    """What each predicts, and what each costs by the measure of the others."""
+    said = {
+        "strides_per_second": "strides a second [Hz]",
+        "stance": "stance [% of the stride]",
+        "peak_force": "greatest force of the ground [weight]",
+        "braking": "braking [weight]",
+        "propulsion": "propulsion [weight]",
+        "knee_flexion": "knee flexion [degrees]",
+        "cost_of_transport": "cost of transport [J/kg/m]",
+        "rms.hip": "hip, from Winter's mean [degrees]",
+        "rms.knee": "knee, from Winter's mean [degrees]",
+        "rms.ankle": "ankle, from Winter's mean [degrees]",
+        **{f"of.{name}": f"{name} over the distance" for name in CRITERIA},
+        "iterations": "iterations",
+        "unknowns": "unknowns",
+        "error": "error between the nodes",
+    }
+    rows = [(label, *(f"{numbers[f'{name}.{key}']:.3g}" for name in CRITERIA)) for key, label in said.items()]
+    return Table(question, ("", *CRITERIA), rows).text()
+
+
+if __name__ == "__main__":
+    main()

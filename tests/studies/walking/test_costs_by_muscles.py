@@ -1,0 +1,30 @@
+"""Walks by muscles of three criteria, on coarse grids: each is the best by its own."""
+
+import json
+
+import pytest
+
+from colloc.studies.walking.costs_by_muscles import CRITERIA, main
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    folder = tmp_path_factory.mktemp("costs")
+    numbers = main(["--quick", "--json", str(folder / "a.json"), "--figure", str(folder / "a.png")])
+    assert json.loads((folder / "a.json").read_text()) == numbers
+    assert (folder / "a.png").stat().st_size > 10_000
+    return numbers
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_walk_of_a_criterion_is_the_cheapest_by_it(quick: dict[str, float], criterion: str):
+    mine = quick[f"{criterion}.of.{criterion}"]
+    assert all(mine < 0.9 * quick[f"{other}.of.{criterion}"] for other in CRITERIA if other != criterion)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_it_is_a_walk(quick: dict[str, float], criterion: str):
+    """Momentum is the same after half a stride: a mean of forces that no row of the program states."""
+    assert quick[f"{criterion}.mean_force"] == pytest.approx(1.0, abs=2e-2)
+    assert 50 < quick[f"{criterion}.stance"] < 70
+    assert 2 < quick[f"{criterion}.cost_of_transport"] < 5
