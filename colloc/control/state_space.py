@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from colloc.model import Model
 from colloc.model.ball import turn_between, turn_slope, turned_quaternion
-from colloc.support.checks import InputError, as_tuple, count, finite_array, instance
+from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance
 
 _ROUNDING = 1e-6  # of the length of a quaternion
 
@@ -75,7 +76,7 @@ class StateSpace:
         x, reference : shape (..., n_x)
             With quaternions of length one, of which a negative is the same attitude. NaN stays NaN.
         """
-        x, reference = np.asarray(x, dtype=float), np.asarray(reference, dtype=float)
+        x, reference = _rows(("x", x, self.n_x), ("reference", reference, self.n_x))
         if not self.quaternions:
             return x - reference
         x, reference = np.broadcast_arrays(x, reference)
@@ -96,7 +97,7 @@ class StateSpace:
 
     def displaced(self, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """States from which `dx`, shape (..., n_dx), leads away: `difference` undone, ndarray, shape (..., n_x)."""
-        x, dx = np.asarray(x, dtype=float), np.asarray(dx, dtype=float)
+        x, dx = _rows(("x", x, self.n_x), ("dx", dx, self.n_dx))
         if not self.quaternions:
             return x + dx
         shape = np.broadcast_shapes(x.shape[:-1], dx.shape[:-1])
@@ -139,3 +140,17 @@ class StateSpace:
     def _nearer(p: np.ndarray, reference: np.ndarray) -> np.ndarray:
         """Of a quaternion and its negative the one nearer to the reference."""
         return np.where((p * reference).sum(axis=-1, keepdims=True) < 0, -p, p)
+
+
+def _rows(*vectors: tuple[str, Any, int]) -> list[np.ndarray]:
+    """Arrays of so many columns, by their names, whose other dimensions go together; InputError for others."""
+    arrays = [float_array(name, value) for name, value, _ in vectors]
+    for (name, _, width), array in zip(vectors, arrays, strict=True):
+        if array.shape[-1:] != (width,):
+            raise InputError(f"{name} must have shape (..., {width}), got shape {array.shape}")
+    try:
+        np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    except ValueError:
+        shapes = " and ".join(f"{name} of shape {a.shape}" for (name, *_), a in zip(vectors, arrays, strict=True))
+        raise InputError(f"states must go together row by row, got {shapes}") from None
+    return arrays

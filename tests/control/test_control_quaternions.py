@@ -238,3 +238,10 @@ def test_what_is_no_state_is_refused():
     for call, message in refusals:
         with pytest.raises(co.InputError, match=message):
             call()
+    states = co.control.StateSpace(4)
+    with pytest.raises(co.InputError, match=r"x must have shape \(\.\.\., 4\), got shape \(2,\)"):
+        states.difference_slope(np.ones(2), np.zeros(4))
+    with pytest.raises(co.InputError, match="dx must be numbers"):
+        states.displaced(np.zeros(4), {})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match=r"row by row, got x of shape \(2, 4\) and reference of shape \(3, 4\)"):
+        states.difference(np.zeros((2, 4)), np.zeros((3, 4)))
