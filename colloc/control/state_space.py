@@ -17,6 +17,7 @@ import numpy as np
 from colloc.model import Model
 from colloc.model.ball import turn_between, turn_slope, turned_quaternion
 from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance
+from colloc.support.lazy import cached_property
 
 _ROUNDING = 1e-6  # of the length of a quaternion
 
@@ -102,7 +103,7 @@ class StateSpace:
             return x + dx
         shape = np.broadcast_shapes(x.shape[:-1], dx.shape[:-1])
         moved = np.array(np.broadcast_to(x, (*shape, self.n_x)))
-        moved[..., self._single] += np.delete(dx, np.concatenate([np.r_[turn] for _, turn in self._places]), axis=-1)
+        moved[..., self._single] += dx[..., self._unturned]
         for place, turn in self._places:
             moved[..., place] = turned_quaternion(moved[..., place], dx[..., turn])
         return moved
@@ -121,20 +122,25 @@ class StateSpace:
                 )
         return states
 
-    @property
+    @cached_property
     def _places(self) -> list[tuple[slice, slice]]:
         """Where each quaternion stands in x, and its turn in dx."""
         return [(slice(p, p + 4), slice(p - k, p - k + 3)) for k, p in enumerate(self.quaternions)]
 
-    @property
+    @cached_property
     def _kept(self) -> np.ndarray:
         """Entries of x in the order of dx, vector parts in place of turns."""
         return np.setdiff1d(np.arange(self.n_x), self.quaternions)
 
-    @property
+    @cached_property
     def _single(self) -> np.ndarray:
         """Entries of x that are of no quaternion."""
         return np.setdiff1d(np.arange(self.n_x), np.add.outer(self.quaternions, np.arange(4)).astype(int))
+
+    @cached_property
+    def _unturned(self) -> np.ndarray:
+        """Entries of dx that are of no turn, in the order of `_single`."""
+        return np.flatnonzero(np.isin(self._kept, self._single))
 
     @staticmethod
     def _nearer(p: np.ndarray, reference: np.ndarray) -> np.ndarray:

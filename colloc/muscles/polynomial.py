@@ -21,6 +21,7 @@ from colloc.support.checks import (
     count,
     finite_array,
     finite_number,
+    flag,
     instance,
     interval,
     mapping,
@@ -153,7 +154,7 @@ def fit_lengths(
     moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
     count("max_degree", max_degree, at_least=1, at_most=12)
     count("min_degree", min_degree, at_least=1, at_most=max_degree)
-    instance("thin", thin, bool)
+    flag("thin", thin)
     count("postures", postures, at_least=_FEWEST)
     lower, upper = _ranges(instance("model", model, Model), ranges)
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n))
