@@ -23,6 +23,7 @@ from colloc.models.muscle_walker import MuscleWalker, muscle_walker
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
+from colloc.studies.walking.report.by_muscles import STANDS, gait, gauss_times
 
 SPEED = 1.2  # m/s
 STEP = 0.47  # s, half a stride of the first guess
@@ -41,7 +42,6 @@ LINES = {  # of the drawing: frames of bodies from the trunk to the toes
     "l": ["pelvis", "femur_l", "tibia_l", "talus_l", "calcn_l", "toes_l"],
 }
 TRUNK = 0.6  # m, drawn above the joint of the trunk
-STANDS = 0.05  # of body weight: a foot that carries more is on the ground
 
 
 class Walk(NamedTuple):
@@ -194,24 +194,10 @@ def mass_of(walk: Walk) -> float:
 
 def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
     """What is known of people who walk: times, forces, angles, energy."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    t = solution.duration * (nodes + 1) / 2
-    whole, model = stride(walk, solution, t), walk.walker.model
-    mass = mass_of(walk)
-    upward, share = whole["force"][:, 1], np.tile(weights / 4, 2)  # of the stride
-    knee = np.degrees(whole["q"][:, model.joint_names.index("knee_angle_r")])
-    rate = share @ whole["heat"] + 1.2 * mass  # W, with the body at rest
-    return {
-        "strides_per_second": 1 / (2 * solution.duration),
-        "step_length": speed * solution.duration,  # m
-        "stance": float(100 * share @ (upward > STANDS)),  # % of the stride
-        "peak_force": float(upward.max()),  # of body weight
-        "braking": float(-whole["force"][:, 0].min()),
-        "propulsion": float(whole["force"][:, 0].max()),
-        "knee_flexion": float(-knee.min()),  # degrees
-        "cost_of_transport": float(rate / mass / speed),  # J/kg/m
-        "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
-    }
+    t, share = gauss_times(solution.duration)
+    whole, joints = stride(walk, solution, t), walk.walker.model.joint_names
+    bend = -whole["q"][:, joints.index("knee_angle_r")]
+    return gait(whole, share, bend, solution.duration, mass_of(walk), speed)
 
 
 @styled

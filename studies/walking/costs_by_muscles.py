@@ -18,7 +18,7 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.figure import new_figure
-from colloc.plot.style import BLUE, FADE, GREEN, ORANGE, dress, styled
+from colloc.plot.style import BLUE, GREEN, ORANGE, dress, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.by_muscles import (
     INTERVALS,
@@ -33,14 +33,19 @@ from colloc.studies.walking.by_muscles import (
     swinging,
     walk,
 )
-from colloc.studies.walking.human_by_muscles import ANGLES, first_contact
-from colloc.studies.walking.report.norms import bands
+from colloc.studies.walking.report.by_muscles import (
+    PERCENT,
+    distances,
+    draw_curves,
+    from_strike,
+    half_times,
+    leg_curves,
+)
 from colloc.support.display import Table
 
 ROUNDS = 8
 KNEES = dict.fromkeys(("knee_angle_r", "knee_angle_l"), (-1.9, 0.0))  # rad
 REST = 0.1  # of the effort, beside the metabolic rate
-KNEE = -1.0  # sign of the flexion of the model's knee
 Criterion = Callable[[co.muscles.Muscles, co.problem.Instant], ca.SX]
 
 
@@ -100,40 +105,26 @@ def draw(walks: dict[str, tuple[Walk, co.Solution]], file: str) -> None:
     for ax, (name, (made, solution)) in zip(strips.subplots(len(walks), 1), walks.items(), strict=True):
         strip(ax, made, solution)
         ax.set_title(name, fontsize=9)
-    angles = dict(zip((*ANGLES, "vertical", "fore_aft"), curves.subplots(1, 5), strict=True))
     names = next(iter(walks.values()))[0].muscles.names[:9]
+    legs = {name: leg(*walk) for name, walk in walks.items()}
+    axes = curves.subplots(1, 5)
+    draw_curves(axes, [(COLOURS[name], name, found) for name, (found, _) in legs.items()])
+    axes[0].legend(fontsize=8, frameon=False)
     rows = muscles.subplots(2, 5, sharex=True, sharey=True).ravel()
     rows[-1].set_visible(False)
-    for name, (made, solution) in walks.items():
-        percent, found, activations = from_strike(made, solution)
-        for key, ax in angles.items():
-            ax.plot(percent, found[key], color=COLOURS[name], linewidth=1.2, label=name)
+    for name, (_, activations) in legs.items():
         for ax, activation in zip(rows, activations, strict=False):
-            ax.plot(percent, activation, color=COLOURS[name], linewidth=1.2)
-    for key, ax in angles.items():
-        band = bands()[key].closed()
-        ax.fill_between(band.percent, band.mean - band.sd, band.mean + band.sd, color=FADE(0.25), linewidth=0)
-        ax.set_title(f"{key.replace('_', '-')} {'[degrees]' if key in ANGLES else '/ weight'}", fontsize=9)
-        dress(ax, "", "")
-    angles["hip"].legend(fontsize=8, frameon=False)
+            ax.plot(PERCENT, activation, color=COLOURS[name], linewidth=1.2)
     for k, (ax, muscle) in enumerate(zip(rows, names, strict=False)):
         ax.set_title(muscle.removesuffix("_r").replace("_", " "), fontsize=9)
         dress(ax, "% of the stride, from heel strike" if k == 7 else "", "activation" if k % 5 == 0 else "")
     co.plot.save_figure(figure, file)
 
 
-def from_strike(made: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Percentages of the stride from heel strike on; angles [degrees], forces [body weight]; activations of a leg."""
-    whole = stride(made, solution, np.linspace(0.0, solution.duration, 200, endpoint=False))
-    joints, shift = made.walker.model.joint_names, -first_contact(whole["force"][:, 1])
-    signs = {"knee": KNEE}
-    found = {
-        name: signs.get(name, 1.0) * np.degrees(whole["q"][:, joints.index(joint)]) for name, joint in ANGLES.items()
-    }
-    found |= {"vertical": whole["force"][:, 1], "fore_aft": whole["force"][:, 0]}
-    percent = np.linspace(0.0, 100.0, 400, endpoint=False)
-    turned = {name: np.roll(curve, shift) for name, curve in found.items()}
-    return percent, turned, np.roll(whole["activation"], shift, axis=0).T[:9]
+def leg(made: Walk, solution: co.Solution) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Curves of a leg from heel strike on, and the activations of its nine muscles."""
+    whole = from_strike(stride(made, solution, half_times(solution.duration)))
+    return leg_curves(whole, made.walker.model.joint_names, knee=-1.0), whole["activation"].T[:9]
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
@@ -152,8 +143,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             found |= {"error": float(solution.error.untrue), "iterations": float(iterations)}
             found |= {"unknowns": float(solution.x.size), "processor_seconds": time.process_time() - begin}
             found |= {f"of.{other}": over_distance(fn, made, solution) for other, fn in CRITERIA.items()}
-            percent, curves, _ = from_strike(made, solution)
-            found |= {f"rms.{key}": bands()[key].rms(percent, curve) for key, curve in curves.items()}
+            found |= distances(leg(made, solution)[0])
             numbers |= {f"{name}.{key}": value for key, value in found.items()}
     print(report(args.question, numbers))
     draw(walks, args.figure)

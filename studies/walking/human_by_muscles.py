@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,8 +31,17 @@ from colloc.models.muscle_human import (
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
-from colloc.studies.walking.by_muscles import STANDS, halved
-from colloc.studies.walking.report.norms import bands
+from colloc.studies.walking.by_muscles import halved
+from colloc.studies.walking.report.by_muscles import (
+    PERCENT,
+    distances,
+    draw_curves,
+    from_strike,
+    gait,
+    gauss_times,
+    half_times,
+    leg_curves,
+)
 
 SPEED = 1.33  # m/s
 STEP = 0.55  # s, half a stride of the first guess
@@ -57,7 +66,6 @@ LINES = {  # of the drawing: frames of bodies
 HEAD = 0.6  # m, drawn above the joint of the trunk
 EMG_PERCENT = np.arange(0.0, 100.0, 4.0)  # of the stride
 SHOWN = ("glmax2", "glmed1", "bflh", "semimem", "recfem", "vaslat", "gasmed", "soleus", "tibant", "psoas")
-ANGLES = {"hip": "hip_flexion_r", "knee": "knee_angle_r", "ankle": "ankle_angle_r"}
 
 
 class Walk(NamedTuple):
@@ -159,12 +167,9 @@ def mass_of(walk: Walk) -> float:
 
 def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
     """What is known of people who walk: times, forces, angles, energy."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    t = solution.duration * (nodes + 1) / 2
-    whole, names = stride(walk, solution, t), walk.human.model.joint_names
-    mass = mass_of(walk)
-    upward, share = whole["force"][:, 1], np.tile(weights / 4, 2)  # of the stride
-    percent, curves = from_strike(walk, solution)
+    t, share = gauss_times(solution.duration)
+    whole, joints = stride(walk, solution, t), walk.human.model.joint_names
+    curves, activations = leg(walk, solution)
     found = {
         "cost": solution.cost,
         "solved": float(solution.success),
@@ -172,55 +177,27 @@ def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float
         "unknowns": float(solution.x.size),
         "rows": float(solution.nlp.n_g),
         "iterations": float(solution.iterations),
-        "strides_per_second": 1 / (2 * solution.duration),
-        "step_length": speed * solution.duration,  # m
-        "stance": float(100 * share @ (upward > STANDS)),  # % of the stride
-        "peak_force": float(upward.max()),  # of body weight
-        "braking": float(-whole["force"][:, 0].min()),
-        "propulsion": float(whole["force"][:, 0].max()),
-        "knee_flexion": float(np.degrees(whole["q"][:, names.index("knee_angle_r")].max())),
-        "cost_of_transport": float((share @ whole["heat"] + 1.2 * mass) / mass / speed),  # J/kg/m, with rest
-        "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
         "largest_activation": float(whole["activation"].max()),
     }
-    found |= {f"rms.{name}": bands()[name].rms(percent, curve) for name, curve in curves.items()}
-    return found | {f"emg.{muscle}": value for muscle, value in likeness(walk, solution).items()}
+    bend = whole["q"][:, joints.index("knee_angle_r")]
+    found |= gait(whole, share, bend, solution.duration, mass_of(walk), speed)
+    return found | distances(curves) | {f"emg.{muscle}": value for muscle, value in likeness(activations).items()}
 
 
-def likeness(walk: Walk, solution: co.Solution) -> dict[str, float]:
-    """Correlation of the activations of the right leg with recorded electrical activity over a stride, by muscle."""
-    percent, activations = activations_from_strike(walk, solution)
+def likeness(activations: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Correlation of activations with recorded electrical activity over a stride, by muscle."""
     return {
-        muscle: float(np.corrcoef(np.interp(EMG_PERCENT, percent, activations[muscle]), emg)[0, 1])
+        muscle: float(np.corrcoef(np.interp(EMG_PERCENT, PERCENT, activations[muscle]), emg)[0, 1])
         for muscle, emg in recorded_emg().items()
     }
 
 
-def activations_from_strike(walk: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Activations of the right leg, by muscle, at percentages of the stride from heel strike on."""
-    whole = stride(walk, solution, np.linspace(0.0, solution.duration, 200, endpoint=False))
-    strike, right = first_contact(whole["force"][:, 1]), walk.muscles.names[: whole["activation"].shape[1]]
-    curves = np.roll(whole["activation"], -strike, axis=0).T
-    percent = np.linspace(0.0, 100.0, 400, endpoint=False)
-    return percent, {name.removesuffix("_r"): curve for name, curve in zip(right, curves, strict=True)}
-
-
-def from_strike(walk: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Angles [degrees] and forces [body weight] of a leg, by name, at percentages of the stride from heel strike on."""
-    t = np.linspace(0.0, solution.duration, 200, endpoint=False)
-    whole, names = stride(walk, solution, t), walk.human.model.joint_names
-    strike = first_contact(whole["force"][:, 1])
-    curves = {name: np.degrees(whole["q"][:, names.index(joint)]) for name, joint in ANGLES.items()}
-    curves |= {"vertical": whole["force"][:, 1], "fore_aft": whole["force"][:, 0]}
-    return np.linspace(0.0, 100.0, 400, endpoint=False), {k: np.roll(curve, -strike) for k, curve in curves.items()}
-
-
-def first_contact(upward: np.ndarray) -> int:
-    """Where a foot that was up for longest comes down: the sample of heel strike in a stride."""
-    down = upward > STANDS
-    strikes = np.flatnonzero(down & ~np.roll(down, 1))
-    swings = [int(np.argmax(np.roll(down[::-1], strike))) for strike in strikes]  # samples off the ground before it
-    return int(strikes[np.argmax(swings)]) if strikes.size else 0
+def leg(walk: Walk, solution: co.Solution) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Curves of the right leg from heel strike on, and the activations of its muscles, by name."""
+    whole = from_strike(stride(walk, solution, half_times(solution.duration)))
+    muscles = [name.removesuffix("_r") for name in walk.muscles.names[: whole["activation"].shape[1]]]
+    curves = leg_curves(whole, walk.human.model.joint_names, knee=1.0)
+    return curves, dict(zip(muscles, whole["activation"].T, strict=True))
 
 
 @styled
@@ -231,21 +208,14 @@ def draw(walk: Walk, solutions: dict[str, co.Solution], file: str) -> None:
     for ax, (name, solution) in zip(strips.subplots(2, 1), solutions.items(), strict=True):
         strip(ax, solution)
         ax.set_title(name, fontsize=9)
-    axes = curves.subplots(1, 5)
-    for ax, name in zip(axes, (*ANGLES, "vertical", "fore_aft"), strict=True):
-        band = bands()[name].closed()
-        ax.fill_between(band.percent, band.mean - band.sd, band.mean + band.sd, color=FADE(0.25), linewidth=0)
-        for color, solution in zip((ORANGE, BLUE), solutions.values(), strict=True):
-            percent, found = from_strike(walk, solution)
-            ax.plot(percent, found[name], color=color, linewidth=1.2)
-        ax.set_title(f"{name.replace('_', '-')} {'[degrees]' if name in ANGLES else '/ weight'}", fontsize=9)
-        dress(ax, "", "")
+    legs = {name: leg(walk, solution) for name, solution in solutions.items()}
+    colors = dict(zip(solutions, (ORANGE, BLUE), strict=True))
+    draw_curves(curves.subplots(1, 5), [(colors[name], name, found) for name, (found, _) in legs.items()])
     rows = dict(zip(SHOWN, muscles.subplots(2, 5, sharex=True, sharey=True).ravel(), strict=True))
     emg = recorded_emg()
-    for color, (label, solution) in zip((ORANGE, BLUE), solutions.items(), strict=True):
-        percent, activations = activations_from_strike(walk, solution)
+    for label, (_, activations) in legs.items():
         for name, ax in rows.items():
-            ax.plot(percent, activations[name], color=color, linewidth=1.2, label=label)
+            ax.plot(PERCENT, activations[name], color=colors[label], linewidth=1.2, label=label)
     for k, (name, ax) in enumerate(rows.items()):
         if name in emg:
             # Of no unit: as high as what the muscle is asked for at most.

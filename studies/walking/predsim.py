@@ -22,12 +22,22 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.figure import new_figure
-from colloc.plot.style import BLUE, FADE, ORANGE, dress, styled
+from colloc.plot.style import BLUE, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
-from colloc.studies.walking.by_muscles import STANDS, halved
-from colloc.studies.walking.human_by_muscles import ANGLES, APART, first_contact, strip
+from colloc.studies.walking.by_muscles import halved
+from colloc.studies.walking.human_by_muscles import APART, strip
 from colloc.studies.walking.predsim_human import FILE, LAG, Walker, built_in, falisse, posture
-from colloc.studies.walking.report.norms import bands
+from colloc.studies.walking.report.by_muscles import (
+    ANGLES,
+    PERCENT,
+    distances,
+    draw_curves,
+    from_strike,
+    gait,
+    gauss_times,
+    half_times,
+    leg_curves,
+)
 
 SPEED = 1.33  # m/s
 STEP = 0.55  # s, half a stride of the first guess
@@ -45,7 +55,6 @@ WEIGHTS = {  # of mean squares, in the cost
 PUBLISHED = {"metabolic rates": 165.15, "activations": 58.52, "motors": 29.34, "accelerations": 85.47, "tissue": 1.52}
 GRIDS = ((12, 0), (24, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
 ROUNDS = 4
-REST = 1.2  # W/kg
 SHOWN = (("soleus",), ("med_gas", "gasmed"), ("tib_ant", "tibant"), ("vas_lat", "vaslat"), ("glut_med1", "glmed1"))
 RATE = 100.0  # 1/s, natural size of the rates of activations and tensions
 
@@ -209,6 +218,7 @@ def stride(made: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
     return {
         "q": np.vstack([now.q, sign * now.q[:, other]]),
         "activation": np.vstack([now.activation, now.activation[:, walker.across]]),
+        "tension": np.vstack([now.tension, now.tension[:, walker.across]]),
         "force": np.vstack([force["r"], force["l"] * (1.0, 1.0, -1.0)]),
         "heat": np.concatenate([heat, heat]),
     }
@@ -216,40 +226,21 @@ def stride(made: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
 
 def measures(made: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
     """What is published of the walk, and what tells how well it is solved."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    t = solution.duration * (nodes + 1) / 2
-    whole, mass = stride(made, solution, t), made.walker.mass
-    upward, share = whole["force"][:, 1], np.tile(weights / 4, 2)  # of the stride
-    percent, curves = from_strike(made, solution)
+    t, share = gauss_times(solution.duration)
+    whole, walker = stride(made, solution, t), made.walker
     found = {
         "cost": solution.cost,
         "solved": float(solution.success),
         "error": float(solution.error.untrue),
         "unknowns": float(solution.x.size),
         "rows": float(solution.nlp.n_g),
-        "strides_per_second": 1 / (2 * solution.duration),
-        "stance": float(100 * share @ (upward > STANDS)),  # % of the stride
-        "peak_force": float(upward.max()),  # of body weight
-        "knee_flexion": float(curves["knee"].max()),  # degrees
-        "cost_of_transport": float((share @ whole["heat"] + REST * mass) / mass / speed),  # J/kg/m
-        "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
         "largest_activation": float(whole["activation"].max()),
     }
+    bend = walker.knee * whole["q"][:, walker.model.joint_names.index(ANGLES["knee"])]
+    found |= gait(whole, share, bend, solution.duration, walker.mass, speed)
     found |= {f"cost.{name.replace(' ', '_')}": value for name, value in solution.terms.items()}
-    return found | {f"rms.{name}": bands()[name].rms(percent, curve) for name, curve in curves.items()}
-
-
-def from_strike(made: Walk, solution: co.Solution) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Angles [degrees] and forces [body weight] of a leg, by name, at percentages of the stride from heel strike on."""
-    t = np.linspace(0.0, solution.duration, 200, endpoint=False)
-    whole, names = stride(made, solution, t), made.walker.model.joint_names
-    signs = {"knee": made.walker.knee}
-    curves = {
-        name: signs.get(name, 1.0) * np.degrees(whole["q"][:, names.index(joint)]) for name, joint in ANGLES.items()
-    }
-    curves |= {"vertical": whole["force"][:, 1], "fore_aft": whole["force"][:, 0]}
-    strike = first_contact(whole["force"][:, 1])
-    return np.linspace(0.0, 100.0, 400, endpoint=False), {k: np.roll(curve, -strike) for k, curve in curves.items()}
+    shown = from_strike(stride(made, solution, half_times(solution.duration)))
+    return found | distances(leg_curves(shown, walker.model.joint_names, walker.knee))
 
 
 @styled
@@ -260,23 +251,15 @@ def draw(made: Walk, solution: co.Solution, file: str) -> None:
     ax = top.subplots()
     strip(ax, solution)
     ax.set_title(f"{made.walker.label}, {SPEED} m/s", fontsize=9)
-    percent, found = from_strike(made, solution)
-    for ax, name in zip(curves.subplots(1, 5), (*ANGLES, "vertical", "fore_aft"), strict=True):
-        band = bands()[name].closed()
-        ax.fill_between(band.percent, band.mean - band.sd, band.mean + band.sd, color=FADE(0.25), linewidth=0)
-        ax.plot(percent, found[name], color=BLUE, linewidth=1.2)
-        ax.set_title(f"{name.replace('_', '-')} {'[degrees]' if name in ANGLES else '/ weight'}", fontsize=9)
-        dress(ax, "", "")
-    t = np.linspace(0.0, solution.duration, 200, endpoint=False)
-    whole, across = stride(made, solution, t), made.walker.across
-    tension = solution.at(t).tension
-    strike = first_contact(whole["force"][:, 1])
-    shown = {"activation": whole["activation"], "tension / F0": np.vstack([tension, tension[:, across]])}
+    whole = from_strike(stride(made, solution, half_times(solution.duration)))
+    found = leg_curves(whole, made.walker.model.joint_names, made.walker.knee)
+    draw_curves(curves.subplots(1, 5), [(BLUE, made.walker.label, found)])
+    shown = {"activation": whole["activation"], "tension / F0": whole["tension"]}
     rows = muscles.subplots(2, 5, sharex=True, sharey="row")
     for color, row, (what, values) in zip((BLUE, ORANGE), rows, shown.items(), strict=True):
         for ax, names in zip(row, SHOWN, strict=True):
             name = next(name for name in names if f"{name}_r" in made.muscles.names)
-            ax.plot(percent, np.roll(values[:, made.muscles.names.index(f"{name}_r")], -strike), color=color)
+            ax.plot(PERCENT, values[:, made.muscles.names.index(f"{name}_r")], color=color)
             ax.set_title(name.replace("_", " "), fontsize=9)
             last = what != "activation" and ax is row[2]
             dress(ax, "% of the stride, from heel strike" if last else "", what if ax is row[0] else "")

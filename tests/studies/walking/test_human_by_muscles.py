@@ -10,11 +10,11 @@ from colloc.studies.walking.human_by_muscles import (
     SPEED,
     STEP,
     Walk,
-    first_contact,
     measures,
     recorded,
     walk,
 )
+from colloc.studies.walking.report.by_muscles import first_contact
 
 
 @pytest.fixture(scope="module")
