@@ -43,7 +43,7 @@ from colloc.studies.walking.report.by_muscles import (
 )
 from colloc.support.display import Table
 
-ROUNDS = 8
+ROUNDS = 1  # by the metabolic rate each takes minutes
 KNEES = dict.fromkeys(("knee_angle_r", "knee_angle_l"), (-1.9, 0.0))  # rad
 REST = 0.1  # of the effort, beside the metabolic rate
 Criterion = Callable[[co.muscles.Muscles, co.problem.Instant], ca.SX]
