@@ -33,7 +33,7 @@ Every instance has its own factors; orders are shared, behind a lock. */
 typedef double V __attribute__((vector_size(8 * LANES)));
 typedef double U __attribute__((vector_size(8 * LANES), aligned(8), may_alias)); /* at any address */
 
-enum { NO_MEMORY = -1, SINGULAR = -7 }; /* HSL_MA97's flags, as IPOPT reads them */
+enum { NO_MEMORY = -1, SINGULAR = -7, TOO_DEAR = -100 }; /* HSL_MA97's flags, as IPOPT reads them, and one of ours */
 
 struct list { /* grows */
     int *at;
@@ -756,26 +756,26 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* Off the diagonal of column p among rows from k on: the largest magnitude, but for row `but`, and the row below `end`
-where it is largest. */
-struct column {
-    double most, among;
-    int partner;
-};
+static double larger(double a, double b) { return a > b ? a : b; }
 
-static struct column inspect(const struct front *f, int p, int k, int end, int but)
+/* The entry of row i and column p, of which one triangle is kept. */
+static double at(const struct front *f, int i, int p)
 {
-    const double *x = f->at;
     size_t ld = f->rows;
-    struct column c = {0, 0, NONE};
-    for (int i = k; i < end; i++) {
-        if (i == p || i == but) continue;
-        double value = fabs(i < p ? x[ld * i + p] : x[ld * p + i]);
-        if (value > c.among) c.among = value, c.partner = i;
-    }
-    c.most = largest(x + ld * p + end, f->rows - end);
-    if (c.among > c.most) c.most = c.among;
-    return c;
+    return i < p ? f->at[ld * i + p] : f->at[ld * p + i];
+}
+
+/* The largest magnitude of column p in rows k to end, off the diagonal and off row `but`. */
+static double among(const struct front *f, int p, int k, int end, int but)
+{
+    const double *column = f->at + (size_t)f->rows * p;
+    double most = 0, rest;
+    for (int i = k; i < p && i < end; i++)
+        if (i != but) most = larger(fabs(at(f, i, p)), most);
+    int from = p + 1 > k ? p + 1 : k, to = but >= from && but < end ? but : end;
+    rest = largest(column + from, to - from);
+    if (to < end) rest = larger(largest(column + to + 1, end - to - 1), rest);
+    return larger(rest, most);
 }
 
 /* Columns k + 1 to end of a panel without what the pivot k takes, which becomes a column of L. */
@@ -827,35 +827,35 @@ static int stable_pair(const struct front *f, int p, int r, double most_p, doubl
 }
 
 /* Eliminates pivots from columns begin to end, which know of all pivots before; those without one move to the end. The
-number eliminated; less than 0 where there is no number. */
-static int eliminate_panel(struct front *f, int begin, int end, double threshold, double small)
+last ones of a front may be weak where no other is left. The number eliminated; less than 0 where there is no number. */
+static int eliminate_panel(struct front *f, int begin, int end, double threshold, double small, int last)
 {
     size_t ld = f->rows;
-    double *x = f->at;
-    int k = begin, p = begin, weak = 0;
+    int k = begin, p = begin, found = 0, weak = 0;
     while (k < end) {
-        if (p >= end) { /* what is left has no pivot to prefer */
-            if (weak || end < f->complete) break;
-            weak = 1, p = k;
+        if (p >= end) { /* once more, if that brought any; if not, what is left has no pivot to prefer */
+            if (!found && (weak || !last)) break;
+            weak = !found, found = 0, p = k;
         }
-        double bound = weak ? threshold : fmax(threshold, PREFERRED), diagonal = fabs(x[ld * p + p]);
-        struct column c = inspect(f, p, k, end, NONE);
-        if (!(diagonal + c.most < INFINITY)) return NONE;
-        if (diagonal > small && diagonal >= bound * c.most) {
+        double bound = weak ? threshold : larger(threshold, PREFERRED), diagonal = fabs(f->at[ld * p + p]);
+        double panel = among(f, p, k, end, NONE), below = largest(f->at + ld * p + end, f->rows - end);
+        if (!(diagonal + panel + below < INFINITY)) return NONE;
+        if (diagonal > small && diagonal >= bound * larger(panel, below)) {
             exchange(f, k, p);
-            eliminate_one(f, k, end);
-            p = k += 1, weak = 0;
+            eliminate_one(f, k++, end);
+            p = weak ? k : p + 1, found = !weak, weak = 0;
             continue;
         }
-        int r = c.partner;
-        if (c.among > small) {
-            double most_p = inspect(f, p, k, end, r).most, most_r = inspect(f, r, k, end, p).most;
+        if (panel > small) {
+            int r = k;
+            while (r == p || fabs(at(f, r, p)) != panel) r++;
+            double most_p = larger(among(f, p, k, end, r), below);
+            double most_r = larger(among(f, r, k, end, p), largest(f->at + ld * r + end, f->rows - end));
             if (stable_pair(f, p, r, most_p, most_r, bound)) {
-                int low = p < r ? p : r, high = p < r ? r : p;
-                exchange(f, k, low);
-                exchange(f, k + 1, high);
+                exchange(f, k, p < r ? p : r);
+                exchange(f, k + 1, p < r ? r : p);
                 eliminate_two(f, k, end);
-                p = k += 2, weak = 0;
+                k += 2, p = weak || p < k ? k : p + 1, found = !weak, weak = 0;
                 continue;
             }
         }
@@ -864,14 +864,18 @@ static int eliminate_panel(struct front *f, int begin, int end, double threshold
     return k - begin;
 }
 
-/* Eliminates what pivots there are in a front. False where there is no number. */
+/* Eliminates what pivots there are in a front, panel by panel. A column without one waits behind the others, multipliers
+for their variables as a rule, and is tried again as long as that brings pivots; at last all that wait are tried
+together. False where there is no number. */
 static int eliminate(struct front *f, double threshold, double small, double *pack)
 {
     size_t ld = f->rows;
-    int k = 0, rejected = 0;
+    int k = 0, waiting = 0, before = 0;
     while (k < f->complete) {
-        int end = k + rejected + PANEL < f->complete ? k + rejected + PANEL : f->complete;
-        int count = eliminate_panel(f, k, end, threshold, small);
+        int left = f->complete - k, again = waiting == left, last = left <= PANEL || (again && k == before);
+        if (again) before = k, waiting = 0;
+        int end = last ? f->complete : k + (left - waiting < PANEL ? left - waiting : PANEL);
+        int count = eliminate_panel(f, k, end, threshold, small, last);
         if (count < 0) return 0;
         for (int done = 0; done < count && end < f->complete;) { /* a pivot of order two is not parted */
             int depth = count - done < DEPTH ? count - done : DEPTH;
@@ -880,8 +884,12 @@ static int eliminate(struct front *f, double threshold, double small, double *pa
                    depth, f->d + 2 * (k + done), pack);
             done += depth;
         }
-        k += count, rejected = end - k;
-        if (end == f->complete) break;
+        k += count;
+        if (last) break;
+        for (int p = end - 1; p >= k; p--) {
+            int to = f->complete - 1 - waiting++;
+            exchange(f, p < to ? p : to, p < to ? to : p);
+        }
     }
     f->pivots = k;
     return 1;
@@ -996,7 +1004,8 @@ static int late_columns(const struct factors *s, int front)
 }
 
 /* Assembles a front, eliminates its pivots, and leaves the rest to the parent. 1, or a flag. */
-static int work_front(struct factors *s, int number, const double *value, double threshold, double small, int pivots)
+static int work_front(struct factors *s, int number, const double *value, double threshold, double small, double most,
+                      int pivots)
 {
     const struct analysis *a = s->a;
     int level = a->level[number], begin = a->first[number], width = a->first[number + 1] - begin;
@@ -1006,6 +1015,7 @@ static int work_front(struct factors *s, int number, const double *value, double
     struct front f = {0, width + delayed + border, width + delayed, 0, 0, s->d + 2 * (size_t)pivots};
     size_t ld = f.rows, size = (size_t)border * border, base = s->left_used[level];
     if (f.rows > s->most) s->most = f.rows;
+    if (s->used + ld * f.complete > most) return TOO_DEAR;
     if (!reserve(&s->places, f.rows) || !widen(&s->values, &s->room, s->used + ld * f.complete)
         || !widen(&s->left[level], &s->left_room[level], base + size)
         || !widen(&s->pack, &s->pack_room, pack_size(f.rows)))
@@ -1048,8 +1058,8 @@ static int work_front(struct factors *s, int number, const double *value, double
     return leave(s, number, &f, base) ? 1 : NO_MEMORY;
 }
 
-/* Factorises a matrix with these values. 1, or a flag. */
-static int factorise(struct factors *s, const double *value, double threshold, double small)
+/* Factorises a matrix with these values, into at most so many values of L. 1, or a flag. */
+static int factorise(struct factors *s, const double *value, double threshold, double small, double most)
 {
     const struct analysis *a = s->a;
     size_t nonzeros = a->pattern[a->n] - 1;
@@ -1060,7 +1070,7 @@ static int factorise(struct factors *s, const double *value, double threshold, d
     for (int l = 0; l < 2; l++) s->left_used[l] = 0, s->count[l] = 0;
     int pivots = 0;
     for (int f = 0; f < a->fronts; f++) {
-        int flag = work_front(s, f, value, threshold, small, pivots);
+        int flag = work_front(s, f, value, threshold, small, most, pivots);
         if (flag < 0) return flag;
         const double *d = s->d + 2 * (size_t)pivots;
         for (int k = 0; k < s->pivots[f]; k++) {
@@ -1149,9 +1159,16 @@ struct ma97_info {
     double rspare[10];
 };
 
+/* Where rows differ in size by nine decades, as where much is added to the Hessian, columns that wait for a pivot make
+fronts twenty times as dear: beyond DEAR times as many values of L as there are without waiting, hardly any pivot is
+refused. Refinement does as well then, and where it does not, IPOPT raises the threshold. */
+#define USUAL 1e-8
+#define LENIENT 1e-12
+#define DEAR 1.5
+
 EXPORT void ma97_default_control_d(struct ma97_control *control)
 {
-    *control = (struct ma97_control){.f_arrays = 0, .action = 1, .small = 1e-20, .u = 0.01};
+    *control = (struct ma97_control){.f_arrays = 0, .action = 1, .small = 1e-20, .u = USUAL};
 }
 
 /* The upper triangle by rows, counted from 1, each row beginning with its diagonal or not. */
@@ -1181,7 +1198,8 @@ EXPORT void ma97_factor_d(int type, const int *ptr, const int *row, const double
         *fkeep = s = prepare(a);
     }
     if (!s) return;
-    int flag = factorise(s, value, control->u, control->small);
+    int flag = factorise(s, value, control->u, control->small, control->u > USUAL ? INFINITY : DEAR * a->factor);
+    if (flag == TOO_DEAR) flag = factorise(s, value, LENIENT, control->small, INFINITY);
     info->flag = flag < 0 ? flag : 0;
     info->num_neg = s->negative, info->num_two = s->pairs, info->num_delay = s->delays, info->maxfront = s->most;
     info->num_factor = (long)s->used, info->num_flops = (long)s->work, info->num_sup = a->fronts;
