@@ -11,6 +11,7 @@ import pytest
 import colloc as co
 from colloc.kernels import Compile, CompileError, CompileWarning, build_source
 from colloc.solver import linear_solvers
+from colloc.studies.classics.optima import CLASSICS
 from colloc.studies.classics.states import brachistochrone
 from tests.support.problems import time_optimal
 
@@ -125,6 +126,34 @@ def test_a_column_without_a_pivot_waits_for_its_neighbours(code):
     np.testing.assert_allclose(factors.solve(right), np.linalg.solve(matrix, right), atol=1e-9)
 
 
+def test_multipliers_wait_for_their_variables_within_a_front(code):
+    """Zeros on the diagonal come first; all are eliminated in the one front there is, and none is weak."""
+    rng = np.random.default_rng(0)
+    J, H = rng.normal(size=(90, 150)), rng.normal(size=(150, 150))
+    matrix = np.block([[np.zeros((90, 90)), J], [J.T, H @ H.T]])
+    factors, right = Factors(code, np.ones_like(matrix, dtype=bool)), np.arange(240.0)
+    assert factors.factorise(matrix) == 0
+    assert factors.info.negative == 90
+    np.testing.assert_allclose(matrix @ factors.solve(right), right, atol=1e-7)
+
+
+def test_fronts_stay_small_where_much_is_added_to_the_hessian(code):
+    """No pivot is then large enough beside its column, until nearly all fronts have become one."""
+    problem = CLASSICS["linear_tangent_steering"].problem()
+    program = co.transcription.transcribe(problem, co.BSpline(40, degree=4, continuity=1))
+    rng = np.random.default_rng(0)
+    x, multipliers = rng.normal(size=program.n_x), rng.normal(size=program.n_g)
+    J = program.jac_g(x, [])[1].full()
+    H = np.triu(program.hess_lag(x, [], 1.0, multipliers).full())
+    H = H + np.triu(H, 1).T + 1e11 * np.eye(len(H))
+    matrix = np.block([[H, J.T], [J, np.zeros((len(J), len(J)))]])
+    usual, strict = Factors(code, matrix != 0), Factors(code, matrix != 0, u=2e-8)
+    without_delays = usual.info.entries
+    assert usual.factorise(matrix) == strict.factorise(matrix) == 0
+    assert usual.info.entries < 1.5 * without_delays < 10 * without_delays < strict.info.entries
+    assert usual.info.negative == strict.info.negative == len(J)
+
+
 def test_the_same_pattern_with_other_numbers_has_another_inertia(code):
     matrix = well_posed(1, n=30, rows=10, density=0.2)
     factors = Factors(code, matrix != 0, u=0.01)
@@ -232,7 +261,7 @@ def test_without_a_compiler_it_is_mumps(monkeypatch, tmp_path):
 def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
     """A linear solver that calls every system singular ends no run."""
     library = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
-    broken = library.replace("int flag = factorise(s, value, control->u, control->small);", "int flag = SINGULAR;")
+    broken = library.replace("int flag = factorise(", "int flag = SINGULAR; if (!flag) factorise(")
     assert broken != library
     monkeypatch.setattr(linear_solvers, "source", lambda: broken)
     solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", solver=co.Ipopt(linear_solver="multifrontal"))
