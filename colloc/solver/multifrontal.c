@@ -1,11 +1,11 @@
 /* Sparse symmetric indefinite systems A x = b, factorised A = L D L' front by front, behind the entry points by which
 IPOPT calls HSL_MA97.
 
-Order: approximate minimum degree (Amestoy, Davis, Duff 1996), once a pattern. Columns of like structure are eliminated
-together in dense fronts, and what they leave is added to the front of the parent (Duff, Reid 1983). Pivots are of order
-one or two, from the columns of a front that are complete, and stable within a threshold; a column without such a pivot
-is delayed to the parent, so that the signs of D are the inertia of A. Pivoting depends on the numbers alone: the same
-system has the same solution, to the last bit, whoever else computes.
+Order: approximate minimum degree (Amestoy, Davis, Duff 1996), after dissection where that is cheaper, once a pattern.
+Columns of like structure are eliminated together in dense fronts, and what they leave is added to the front of the
+parent (Duff, Reid 1983). Pivots are of order one or two, from the columns of a front that are complete, and stable
+within a threshold; a column without such a pivot is delayed to the parent, so that the signs of D are the inertia of A.
+Pivoting depends on the numbers alone: the same system has the same solution, to the last bit, whoever else computes.
 
 Every instance has its own factors; orders are shared, behind a lock. */
 
@@ -190,25 +190,33 @@ static void restore(struct graph *g, int pivot, int degree, int left, int *least
     g->lists.size = g->start[pivot] + count;
 }
 
-/* Variables that nearly all others know come last. */
-static int set_dense_aside(struct graph *g, int n)
+/* Whether nearly all others know a variable, which comes last then. */
+static int is_dense(int n, size_t length)
+{
+    double many = 10 * sqrt(n);
+    return length > (many < 16 ? 16 : many);
+}
+
+/* Variables that come last, after all others: those that are late, if any are, and dense ones. */
+static int set_aside(struct graph *g, int n, const int *late)
 {
     int aside = 0;
-    double many = 10 * sqrt(n);
     for (int i = 0; i < n; i++)
-        if (g->length[i] > (many < 16 ? 16 : many)) g->weight[i] = 0, g->heir[i] = NONE, g->elements[i] = NONE, aside++;
+        if ((late && late[i]) || is_dense(n, g->length[i]))
+            g->weight[i] = 0, g->heir[i] = NONE, g->elements[i] = NONE, aside++;
     return aside;
 }
 
-/* An order of the variables of a symmetric pattern without its diagonal: `step` of each, not all of them different. */
-static int order_graph(struct graph *g, int n)
+/* An order of the variables of a symmetric pattern without its diagonal: `step` of each, not all of them different.
+Late variables come after the others, by how late they are. */
+static int order_graph(struct graph *g, int n, const int *late)
 {
     int done = 0, flag = 1, least = 0, steps = 0, largest = 0;
     for (int i = 0; i < n; i++) {
         g->weight[i] = 1, g->mark[i] = 1, g->elements[i] = 0, g->heir[i] = NONE, g->step[i] = NONE;
         g->head[i] = NONE, g->bucket[i] = NONE;
     }
-    int total = n - set_dense_aside(g, n);
+    int total = n - set_aside(g, n, late);
     for (int i = n - 1; i >= 0; i--)
         if (g->weight[i]) enlist(g, i, g->length[i]);
     while (done < total) {
@@ -235,7 +243,7 @@ static int order_graph(struct graph *g, int n)
     for (int i = 0; i < n; i++) {
         int element = i;
         while (g->step[element] == NONE && g->heir[element] != NONE) element = g->heir[element];
-        int step = g->step[element] == NONE ? steps : g->step[element];
+        int step = g->step[element] == NONE ? steps + (late ? late[element] : 0) : g->step[element];
         for (int j = i; g->step[j] == NONE && g->heir[j] != NONE;) { /* shortens the way of the next */
             int heir = g->heir[j];
             g->heir[j] = element, j = heir;
@@ -293,8 +301,89 @@ static int whole(int n, const int *pattern, size_t **starts, int **neighbours)
     return 1;
 }
 
+#define LEAF 200 /* variables of a part that is not dissected further */
+
+/* A part of a graph, those it can reach from a root within it: in `queue` by their distance, `level`. How many. */
+static int reach(const size_t *start, const int *neighbour, const int *part, int root, int *level, int *queue)
+{
+    int size = 1;
+    level[root] = 0, queue[0] = root;
+    for (int k = 0; k < size; k++)
+        for (size_t p = start[queue[k]]; p < start[queue[k] + 1]; p++) {
+            int j = neighbour[p];
+            if (part[j] == part[root] && level[j] == NONE) level[j] = level[queue[k]] + 1, queue[size++] = j;
+        }
+    return size;
+}
+
+/* Whether a variable has a neighbour at the next level of its part. */
+static int leads_on(const size_t *start, const int *neighbour, const int *part, const int *level, int i)
+{
+    for (size_t p = start[i]; p < start[i + 1]; p++)
+        if (part[neighbour[p]] == part[i] && level[neighbour[p]] == level[i] + 1) return 1;
+    return 0;
+}
+
+/* Nested dissection (George 1973) along a graph that is long, as of a motion in time: each part is cut at the thinnest
+level of a search in breadth, between its quarters. How late every variable is: 0 in what is not cut any further, the
+more the larger the part that it cuts, and most if it is dense. */
+static int dissect(int n, const size_t *start, const int *neighbour, int *late)
+{
+    int *work = malloc((6 * (size_t)n + 1) * sizeof(int)), cuts = 0, parts = 1, stack = 0, count = 0;
+    if (!work) return 0;
+    int *nodes = work, *part = work + n, *level = work + 2 * n, *queue = work + 3 * n, *ends = work + 4 * n;
+    int *thin = work + 5 * n;
+    for (int i = 0; i < n; i++) {
+        late[i] = is_dense(n, start[i + 1] - start[i]) ? n + 1 : 0;
+        part[i] = late[i] ? NONE : 0;
+        if (!late[i]) nodes[count++] = i;
+    }
+    for (ends[stack++] = count; stack;) { /* parts in `nodes`, one after the other, the last one first */
+        int end = ends[--stack], begin = stack ? ends[stack - 1] : 0, size = 0, pieces = 0, best = NONE, below = 0;
+        if (end - begin <= LEAF) continue;
+        for (int k = begin; k < end; k++) level[nodes[k]] = NONE;
+        for (int k = begin; k < end; k++) {
+            if (level[nodes[k]] != NONE) continue;
+            int more = reach(start, neighbour, part, nodes[k], level, queue + size);
+            for (int l = size; l < size + more; l++) part[queue[l]] = parts;
+            size += more, parts++, pieces++, ends[stack++] = begin + size;
+        }
+        memcpy(nodes + begin, queue, size * sizeof(int));
+        if (pieces > 1) continue;
+        stack--;
+        for (int turn = 0; turn < 2; turn++) { /* from an end */
+            int root = queue[size - 1];
+            for (int k = begin; k < end; k++) level[nodes[k]] = NONE;
+            reach(start, neighbour, part, root, level, queue);
+        }
+        for (int l = 0; l <= level[queue[size - 1]]; l++) thin[l] = 0;
+        for (int k = 0; k < size; k++) thin[level[queue[k]]] += leads_on(start, neighbour, part, level, queue[k]);
+        for (int k = 0; k < size; k++) {
+            int l = level[queue[k]];
+            if (k + 1 < size && level[queue[k + 1]] == l) continue; /* all of a level are counted */
+            if (below >= size / 4 && size - k - 1 >= size / 4 && (best == NONE || thin[l] < thin[best])) best = l;
+            below = k + 1;
+        }
+        if (best == NONE) continue;
+        int next = begin;
+        for (int k = 0; k < size && level[queue[k]] <= best; k++)
+            if (level[queue[k]] == best && leads_on(start, neighbour, part, level, queue[k])) late[queue[k]] = n - cuts;
+            else nodes[next++] = queue[k];
+        ends[stack++] = next;
+        for (int k = 0; k < size; k++)
+            if (level[queue[k]] > best) part[queue[k]] = parts, nodes[next++] = queue[k];
+        for (int k = 0; k < size; k++)
+            if (late[queue[k]]) part[queue[k]] = NONE;
+        ends[stack++] = next, parts++, cuts++;
+    }
+    for (int i = 0; i < n; i++)
+        if (late[i]) late[i] -= n - cuts;
+    free(work);
+    return 1;
+}
+
 /* Order of elimination: `variable` at every place. */
-static int minimum_degree(int n, const size_t *start, const int *neighbour, int *variable)
+static int minimum_degree(int n, const size_t *start, const int *neighbour, const int *late, int *variable)
 {
     struct graph g = {.lists = {0}};
     int *ints = malloc((13 * (size_t)n + 1) * sizeof(int)), **arrays[] = {
@@ -308,7 +397,7 @@ static int minimum_degree(int n, const size_t *start, const int *neighbour, int 
         memcpy(g.start, start, (n + 1) * sizeof(size_t));
         g.lists.size = start[n];
         for (int i = 0; i < n; i++) g.length[i] = (int)(start[i + 1] - start[i]);
-        good = order_graph(&g, n);
+        good = order_graph(&g, n, late);
     }
     if (good) { /* sorted by step */
         int *count = ints + 12 * (size_t)n;
@@ -372,6 +461,38 @@ static int eliminate_symbolically(int n, const size_t *start, const int *neighbo
     }
     free(work);
     return 1;
+}
+
+/* Multiplications that columns of L with so many rows take. */
+static double arithmetic(int n, const int *rows)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += (double)rows[k] * rows[k];
+    return sum;
+}
+
+#define DEAR_ORDER 1e6 /* multiplications from which on another order is tried */
+
+/* The order of elimination, its tree and the rows of every column: of minimum degree or, where that takes less, with
+dissection before. Of a motion in pieces the former may gather what belongs to all of them in one front. */
+static int find_order(int n, const size_t *start, const int *neighbour, int *variable, int *tree, int *rows)
+{
+    if (!minimum_degree(n, start, neighbour, 0, variable)
+        || !eliminate_symbolically(n, start, neighbour, variable, tree, rows))
+        return 0;
+    double least = arithmetic(n, rows);
+    if (least < DEAR_ORDER) return 1;
+    size_t size = n * sizeof(int);
+    int *work = malloc(4 * size);
+    int good = work && dissect(n, start, neighbour, work) && minimum_degree(n, start, neighbour, work, work + n)
+        && eliminate_symbolically(n, start, neighbour, work + n, work + 2 * n, work + 3 * n);
+    if (good && arithmetic(n, work + 3 * n) < least) {
+        memcpy(variable, work + n, size);
+        memcpy(tree, work + 2 * n, size);
+        memcpy(rows, work + 3 * n, size);
+    }
+    free(work);
+    return good;
 }
 
 /* Nanoseconds of a front, roughly: that it exists, that it is added to its parent's, its arithmetic, and what the
@@ -602,8 +723,7 @@ static struct analysis *analyse(int n, const int *start, const int *row)
         memcpy(a->pattern, start, (n + 1) * sizeof(int));
         memcpy(a->pattern + n + 1, row, nonzeros * sizeof(int));
         int *tree = work, *rows = work + n, *front = work + 2 * n, *parent = work + 3 * n;
-        good = whole(n, a->pattern, &begin, &neighbour) && minimum_degree(n, begin, neighbour, a->variable)
-            && eliminate_symbolically(n, begin, neighbour, a->variable, tree, rows)
+        good = whole(n, a->pattern, &begin, &neighbour) && find_order(n, begin, neighbour, a->variable, tree, rows)
             && ((a->fronts = gather_fronts(n, tree, rows, front, parent)) > 0 || n == 0);
         size_t count = a->fronts + 1;
         good = good && (a->first = malloc(count * sizeof(int))) && (a->parent = malloc(count * sizeof(int)))
@@ -864,9 +984,9 @@ static int eliminate_panel(struct front *f, int begin, int end, double threshold
     return k - begin;
 }
 
-/* Eliminates what pivots there are in a front, panel by panel. A column without one waits behind the others, multipliers
-for their variables as a rule, and is tried again as long as that brings pivots; at last all that wait are tried
-together. False where there is no number. */
+/* Eliminates what pivots there are in a front, panel by panel. A column without one waits behind the others,
+multipliers for their variables as a rule, and is tried again as long as that brings pivots; at last all that wait are
+tried together. False where there is no number. */
 static int eliminate(struct front *f, double threshold, double small, double *pack)
 {
     size_t ld = f->rows;

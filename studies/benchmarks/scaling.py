@@ -2,10 +2,10 @@
 
 The time-optimal two-link problem on up to 2,000 intervals, and on Radau's points up to 100,000, of which fifteen
 iterations are looked at in place of a solve; an effort problem of spatial chains of up to 200 joints on four intervals;
-an effort of two links in up to 100 phases; what a sweep of up to 100,000 cases does beside solving them. All on
-CasADi's virtual machine, every point in a process of its own, in seconds of the processor; `build` ends at the first
-iterate. Slopes are exponents: those of a straight line through the logarithms, from 100 intervals, 8 joints or 10
-phases on.
+an effort of two links in up to 100 phases; what a sweep of up to 100,000 cases does beside solving them. Solved as the
+plain call does, chains on CasADi's virtual machine, every point in a process of its own, in seconds of the processor;
+`build` ends at the first iterate. Slopes are exponents: those of a straight line through the logarithms, from 100
+intervals, 8 joints or 10 phases on.
 """
 
 from __future__ import annotations

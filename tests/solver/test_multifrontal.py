@@ -5,6 +5,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from colloc.kernels import Compile, CompileError, CompileWarning, build_source
 from colloc.solver import linear_solvers
 from colloc.studies.classics.optima import CLASSICS
 from colloc.studies.classics.states import brachistochrone
+from colloc.studies.walking.by_muscles import SPEED, STEP, swinging, walk
 from tests.support.problems import time_optimal
 
 SINGULAR = -7
@@ -152,6 +154,31 @@ def test_fronts_stay_small_where_much_is_added_to_the_hessian(code):
     assert usual.factorise(matrix) == strict.factorise(matrix) == 0
     assert usual.info.entries < 1.5 * without_delays < 10 * without_delays < strict.info.entries
     assert usual.info.negative == strict.info.negative == len(J)
+
+
+def step_pattern(intervals: int) -> np.ndarray:
+    """Where the systems of half a stride by muscles have entries."""
+    step = walk()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is not solved
+        begun = co.solve(
+            step.problem,
+            co.Radau(intervals),
+            guess=swinging(step.walker, SPEED, STEP),
+            ipopt={"max_iter": 0, "linear_solver": "mumps"},
+            raise_on_failure=False,
+        )
+    J, H = (
+        ca.DM(function.sparsity_out(name), 1.0).full() != 0
+        for function, name in ((begun.nlp.jac_g, "jac_g_x"), (begun.nlp.hess_lag, "triu_hess_gamma_x_x"))
+    )
+    return np.block([[H, J.T], [J, np.zeros((len(J), len(J)), dtype=bool)]])
+
+
+def test_factors_grow_as_the_intervals_of_a_motion_by_muscles(code):
+    """Minimum degree alone gathers what belongs to all intervals in one front: thrice as much for twice as many."""
+    entries = [Factors(code, step_pattern(intervals)).info.entries for intervals in (12, 24)]
+    assert entries[1] < 2.2 * entries[0]
 
 
 def test_the_same_pattern_with_other_numbers_has_another_inertia(code):
