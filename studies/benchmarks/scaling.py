@@ -26,7 +26,7 @@ CASES = (1000, 10_000, 100_000)
 QUICK_INTERVALS, QUICK_JOINTS, QUICK_PHASES, QUICK_CASES = (10, 100, 200), (2, 8, 12), (1, 10, 20), (100, 1000)
 REPEATED = 5.0  # s: what takes less is run three times, of which the fastest counts
 OPTIONS = (
-    Option("intervals", MANY_INTERVALS[-1], "the largest number of intervals; 100,000 take 12 GB", least=10),
+    Option("intervals", MANY_INTERVALS[-1], "the largest number of intervals; 100,000 take 9 GB", least=10),
     Option("joints", JOINTS[-1], "the largest number of joints", least=8),
 )
 Points = dict[int, dict[str, float]]
