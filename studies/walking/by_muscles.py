@@ -168,10 +168,10 @@ def swinging(
 
 
 def halved(solution: co.Solution) -> co.curves.Transcription:
-    """A grid whose intervals are halved where they have more than half their share of the tolerated error."""
+    """A grid whose intervals are halved where they have more than their share of the tolerated error."""
     error, nowhere = solution.error, np.zeros(solution.error.t.size - 1, dtype=bool)
     per_interval = np.maximum(error["equations"].per_interval, error["dynamics"].per_interval)
-    coarse = per_interval > solution.outcome.tolerance / (2 * per_interval.size)
+    coarse = per_interval > solution.outcome.tolerance / per_interval.size
     return solution.curve.finer(1 + coarse, nowhere, nowhere)
 
 
