@@ -20,7 +20,10 @@ from colloc.problem.time_sets import WHOLE
 
 
 def equation_error(motion: Motion) -> Source:
-    """Relative error of all equations along the path, those of states among them; what they miss adds up."""
+    """Relative error of all equations along the path, those of states among them; what they miss adds up.
+
+    An interval's error is how far the motion strays in it or, if that is more, what it has of the whole motion's.
+    """
     per_interval, total = state_error(motion.nlp, motion.x, motion.p)
     problem = motion.nlp.problem
     of_states = {state.equation_name for state in problem.states}
@@ -67,5 +70,7 @@ def _constraint_error(
     acceleration, moves = (
         part.reshape(-1, fine.size, *part.shape[1:]) for part in (np.linalg.pinv(J) @ residual[..., None], moves)
     )
-    strays, size = deviation(acceleration[..., 0], moves, motion.widths), motion.torques.size
-    return (strays.local / (1 + size)).max(axis=1), float((strays.total / (1 + size)).max())
+    strays = deviation(acceleration[..., 0], moves, motion.widths, motion.ends)
+    scale = 1 + motion.torques.size
+    per_interval = np.maximum(strays.local, strays.share) / scale
+    return per_interval.max(axis=1), float((strays.total / scale).max())

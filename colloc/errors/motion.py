@@ -58,6 +58,11 @@ class Motion:
         """Widths of the intervals, shape (intervals,) [s]."""
         return np.diff(self.nlp.grid.breakpoints) * self.nlp.duration(self.x)
 
+    @property
+    def ends(self) -> np.ndarray:
+        """When the intervals end, shape (intervals,) [s]."""
+        return np.cumsum(self.widths)
+
     @cached_property
     def torques(self) -> TorqueError:
         """The error of torques that are handed over as few numbers."""
@@ -77,12 +82,15 @@ class TorqueError(NamedTuple):
         Largest position of every joint.
     total : ndarray, shape (n,) [rad, m]
         Largest change of position over the whole motion, by joints whose torque is fixed.
+    share : ndarray, shape (intervals, n) [rad, m]
+        What every interval has of it.
     """
 
     position: np.ndarray
     torque: np.ndarray
     size: np.ndarray
     total: np.ndarray
+    share: np.ndarray
 
 
 class Deviation(NamedTuple):
@@ -94,13 +102,16 @@ class Deviation(NamedTuple):
         Largest change of position within every interval, counted from its start.
     total : ndarray, shape (n,)
         Largest change of position over the whole motion, since what an interval does to the velocity goes on.
+    share : ndarray, shape (intervals, n)
+        What every interval has of that: a narrow one strays by little, and leaves a velocity behind.
     """
 
     local: np.ndarray
     total: np.ndarray
+    share: np.ndarray
 
 
-def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray) -> Deviation:
+def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray, ends: np.ndarray) -> Deviation:
     """Accelerations at Gauss points of every interval integrated twice.
 
     Parameters
@@ -109,26 +120,32 @@ def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray) -
         Of the joints that move by themselves.
     moves : ndarray, shape (intervals, points, n, m)
         Motion of all joints for one unit of these; that of the last point is taken for the end.
-    widths : ndarray, shape (intervals,) [s]
+    widths, ends : ndarray, shape (intervals,) [s]
+        Widths of the intervals and when they end.
     """
     fine = gauss(acceleration.shape[1])[0]
     once = lagrange_integrals(fine, np.append(fine, 1.0))
     h = widths[:, None, None]
     position = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * h**2
     velocity = np.einsum("f,ifn->in", once[-1], acceleration) * widths[:, None]
-    before = np.vstack([np.zeros(velocity.shape[1]), np.cumsum(velocity, axis=0)[:-1]])
-    end = np.cumsum(position[:, -1] + before * widths[:, None], axis=0)
     local = (np.concatenate([moves, moves[:, -1:]], axis=1) @ position[..., None])[..., 0]
-    return Deviation(np.abs(local).max(axis=1), np.abs(moves[:, -1] @ end[..., None])[..., 0].max(axis=0))
+    # What an interval leaves behind, position + velocity (t - end), at the ends of it and of all that follow.
+    behind = position[:, -1] - velocity * ends[:, None]
+    whole = _times(moves[:, -1], np.cumsum(behind, axis=0) + np.cumsum(velocity, axis=0) * ends[:, None])
+    furthest = np.abs(whole).argmax(axis=0)
+    rows = moves[furthest, -1, np.arange(furthest.size)].T
+    share = np.abs(behind @ rows + velocity @ rows * ends[furthest])
+    share[np.arange(len(share))[:, None] > furthest] = 0.0
+    return Deviation(np.abs(local).max(axis=1), np.abs(whole).max(axis=0), share)
 
 
 def _torque_error(motion: Motion) -> TorqueError:
     """All intervals, those of equal degree together."""
-    grid, problem, widths = motion.nlp.grid, motion.nlp.problem, motion.widths
+    grid, problem, widths, ends = motion.nlp.grid, motion.nlp.problem, motion.widths, motion.ends
     n, intervals = problem.model.n, grid.basis.intervals
-    position, torque = np.zeros((2, intervals, n))
+    position, torque, share = np.zeros((3, intervals, n))
     if not n:
-        return TorqueError(position, torque, np.zeros(0), np.zeros(0))
+        return TorqueError(position, torque, np.zeros(0), np.zeros(0), share)
     lower, upper = problem.limits("tau")
     fixed = np.flatnonzero(lower == upper).tolist()
     free = [j for j in range(n) if j not in fixed]
@@ -143,16 +160,18 @@ def _torque_error(motion: Motion) -> TorqueError:
             missing[:, :, j] = lower[j] - needed[:, :, j]
         transposed = N.swapaxes(-1, -2)
         strays = _accelerations(by_state, _times(transposed, missing), fine, widths[chosen])
-        position[chosen] = deviation(strays, N, widths[chosen]).local
+        position[chosen] = deviation(strays, N, widths[chosen], ends[chosen]).local
         torque[chosen] = np.abs(missing).max(axis=1)
         if fixed:
             missing[:, :, free] = 0.0
             strays = _times(_inverse(by_state[2]), _times(transposed, missing))
-            total += deviation(strays, N, widths[chosen]).total
+            of_fixed = deviation(strays, N, widths[chosen], ends[chosen])
+            total += of_fixed.total
+            share[chosen] = of_fixed.share
         size = np.maximum(size, np.abs(q).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), size, total)
+    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), size, total, share)
 
 
 def _along(

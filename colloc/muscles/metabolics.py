@@ -15,7 +15,8 @@ import numpy as np
 from colloc.muscles.fibers import Fibers, Numbers
 
 _DENSITY = 1059.7  # kg/m3
-_SHARPNESS = 10.0  # of corners: per m/s, W
+_SHARPNESS = 10.0  # of the corner between shortening and lengthening [s/m]
+CORNERS = 10.0  # sharpness of corners of powers [1/W], as in OpenSim and PredSim
 _LEAST = 1.0  # W/kg of heat
 _ACTIVATION = 40.0, 133.0  # W/kg, slow and fast fibers
 _MAINTENANCE = 74.0, 111.0  # W/kg
@@ -58,8 +59,8 @@ def muscle_masses(numbers: Numbers) -> ca.SX:
     return numbers.force * numbers.fiber * _DENSITY / numbers.column("specific_tension")
 
 
-def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX) -> MetabolicRate:
-    """Of fibers in a state, SX, shape (m,) each [W]."""
+def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX, sharpness: float = CORNERS) -> MetabolicRate:
+    """Of fibers in a state, SX, shape (m,) each [W]; sharpness [1/W] is that of corners of powers."""
     mass, slow = muscle_masses(numbers), numbers.column("slow_fraction")
     slow_excited = slow * ca.sin(np.pi / 2 * excitation)
     fast_excited = (1 - slow) * (1 - ca.cos(np.pi / 2 * excitation))
@@ -67,18 +68,19 @@ def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX) -> Metab
     stretch = fibers.length / numbers.fiber
     maintenance = mass * stretch * (_MAINTENANCE[0] * slow_excited + _MAINTENANCE[1] * fast_excited)
 
-    lengthening = _step(fibers.velocity)
+    lengthening = _step(_SHARPNESS * fibers.velocity)
     isometric = numbers.force * fibers.activation * numbers.curve("active_force", stretch)
     slope = (1 - lengthening) * (0.16 * isometric + 0.18 * fibers.force) + lengthening * 0.157 * fibers.force
     shortening = -slope * fibers.velocity
     work = -(1 - lengthening) * fibers.active_force * fibers.velocity
     missing = -(activation + maintenance + shortening + work)
-    shortening = shortening + _step(missing) * missing
+    shortening = shortening + _step(sharpness * missing) * missing
 
     above = activation + maintenance + shortening - _LEAST * mass
-    return MetabolicRate(activation, maintenance, shortening, work, _LEAST * mass + _step(above) * above + work)
+    heat = _LEAST * mass + _step(sharpness * above) * above
+    return MetabolicRate(activation, maintenance, shortening, work, heat + work)
 
 
 def _step(x: ca.SX) -> ca.SX:
     """0 where x is negative, 1 where it is positive, smooth."""
-    return 0.5 + 0.5 * ca.tanh(_SHARPNESS * x)
+    return 0.5 + 0.5 * ca.tanh(x)

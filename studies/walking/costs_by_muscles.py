@@ -22,6 +22,7 @@ from colloc.plot.style import BLUE, GREEN, ORANGE, dress, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.by_muscles import (
     INTERVALS,
+    IPOPT,
     LIMITS,
     SPEED,
     STEP,
@@ -43,9 +44,10 @@ from colloc.studies.walking.report.by_muscles import (
 )
 from colloc.support.display import Table
 
-ROUNDS = 1  # by the metabolic rate each takes minutes
+ROUNDS = 6
 KNEES = dict.fromkeys(("knee_angle_r", "knee_angle_l"), (-1.9, 0.0))  # rad
 REST = 0.1  # of the effort, beside the metabolic rate
+CORNERS = 1.0  # 1/W, sharpness of the corners of the metabolic rate
 Criterion = Callable[[co.muscles.Muscles, co.problem.Instant], ca.SX]
 
 
@@ -62,13 +64,12 @@ def fatigue(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
 def energy(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
     """Metabolic rate of the muscles [W/kg] and a little effort."""
     mass = co.dynamics.total_mass(muscles.model)
-    return ca.sum1(muscles.metabolic_rate(now).total) / mass + REST * effort(muscles, now)
+    return ca.sum1(muscles.metabolic_rate(now, sharpness=CORNERS).total) / mass + REST * effort(muscles, now)
 
 
 CRITERIA: dict[str, Criterion] = {"effort": effort, "fatigue": fatigue, "energy": energy}
 COLOURS = dict(zip(CRITERIA, (BLUE, ORANGE, GREEN), strict=True))
-# Hundreds of iterations end where their last digits lead: the same linear solver as in `by_muscles`.
-OPTIONS = {"ipopt": {"max_iter": 1000, "linear_solver": "mumps"}, "progress": False, "cost_tolerance": 1.0}
+OPTIONS = {"ipopt": IPOPT, "progress": False, "cost_tolerance": 1.0}
 
 
 def first_walk() -> co.Solution:

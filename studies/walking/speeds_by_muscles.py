@@ -24,7 +24,7 @@ from colloc.support.display import Table
 
 STEP = 0.3  # m/s, from one speed to the next
 FASTEST = 3.0  # m/s
-ROUNDS = 2  # with more of them, errors fall to 1e-2 in a quarter of an hour
+ROUNDS = 6
 DURATION = co.Free(0.22, 0.6, guess=0.4)  # s, of half a stride
 WIDER = dict.fromkeys(("knee_angle_r", "knee_angle_l"), (-2.1, 0.0)) | {
     "pelvis_ty": (0.7, 1.35),

@@ -25,7 +25,18 @@ from colloc.models.muscle_walker import muscle_walker
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Row, arguments, finish, table
-from colloc.studies.walking.by_muscles import SPEED, Walk, at_speed, film, half_stride, halved, measures, stride, strip
+from colloc.studies.walking.by_muscles import (
+    IPOPT,
+    SPEED,
+    Walk,
+    at_speed,
+    film,
+    half_stride,
+    halved,
+    measures,
+    stride,
+    strip,
+)
 
 PUBLISHED = Path(__file__).with_name("published.csv")
 INTERVALS, ROUNDS = 16, 6
@@ -117,7 +128,7 @@ def refined(problem: co.Problem, guess: co.transcription.Keyframes | co.Solution
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         for _ in range(1 + rounds):
-            solution = co.solve(problem, curve, guess=guess, ipopt={"max_iter": 1000}, progress=False)
+            solution = co.solve(problem, curve, guess=guess, ipopt=IPOPT, progress=False)
             solutions.append((solution, time.process_time() - begin))
             if solution.success:
                 break

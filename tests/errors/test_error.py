@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.curves.mesh import Points
+from colloc.errors.motion import deviation
 from colloc.errors.violations import _Beyond
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
@@ -159,6 +160,28 @@ def test_more_equations_than_unknowns_are_refused_before_the_solve():
     everything_given = co.path(lambda now: now.qdd, equals=0.0, name="still")
     with pytest.raises(co.InputError, match=r"equations \(.* of 'still'\) for \d+ unknowns on BSpline\(intervals=8\)"):
         co.solve(co.Problem(two_link(), 1.0, co.integral(effort), [*REST, everything_given]), co.BSpline(8))
+
+
+def test_what_a_narrow_interval_leaves_behind_is_its_share():
+    """A push of 1 m/s2 for 0.01 s moves by 50 micrometres, and in the second that follows by a centimetre."""
+    widths = np.array([0.5, 0.01, 0.7, 0.3])
+    push = np.zeros((4, 3, 1))
+    push[1] = 1.0
+    strays = deviation(push, np.ones((4, 3, 1, 1)), widths, np.cumsum(widths))
+    assert strays.local[1] == pytest.approx(5e-5)
+    assert strays.total == pytest.approx(5e-5 + 0.01)
+    assert strays.share.ravel() == pytest.approx([0, strays.total[0], 0, 0])
+
+
+def test_shares_of_the_whole_motions_error_make_it_up():
+    """In the mean, as they may cancel: no less than the whole in sum, and as much where all push the same way."""
+    rng = np.random.default_rng(0)
+    widths = rng.uniform(0.01, 1.0, 7)
+    pushes, moves = rng.standard_normal((7, 4, 2)), rng.standard_normal((7, 4, 3, 2))
+    strays = deviation(pushes, moves, widths, np.cumsum(widths))
+    assert (strays.share.sum(axis=0) >= strays.total).all()
+    strays = deviation(np.abs(pushes), np.ones_like(moves), widths, np.cumsum(widths))
+    assert strays.share.sum(axis=0) == pytest.approx(strays.total)
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(20), co.Radau(20)], ids=str)

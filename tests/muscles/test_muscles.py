@@ -140,6 +140,21 @@ def test_metabolic_rates_and_masses(rigid):
     assert rates.max() < 200  # W
 
 
+def test_blunt_corners_make_rates_less_by_what_is_said(rigid):
+    muscles, solution = rigid
+    sharp, blunt = (
+        solution.evaluate(
+            lambda now, sharpness=sharpness: muscles.metabolic_rate(now, sharpness=sharpness).total,
+            np.linspace(0, 0.6, 61),
+        )
+        for sharpness in (1e4, 1.0)
+    )
+    assert (blunt - sharp).max() < 0.03  # W
+    assert -0.3 < (blunt - sharp).min() < -0.1
+    with pytest.raises(co.InputError, match="sharpness must be"):
+        solution.evaluate(lambda now: muscles.metabolic_rate(now, sharpness=-1.0).total, 0.1)
+
+
 def test_passive_torques_count(rigid):
     knee = co.muscles.HUMAN_JOINTS["knee"]
     assert knee(0.13, 2.0) == pytest.approx(-6.09 + 11.03 * np.exp(-11.33 * 2.53) - 0.2)

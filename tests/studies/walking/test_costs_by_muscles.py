@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from colloc.studies.walking.costs_by_muscles import CRITERIA, main
+import colloc as co
+from colloc.studies.walking.costs_by_muscles import CRITERIA, cheapest, effort, first_walk, main
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +29,12 @@ def test_it_is_a_walk(quick: dict[str, float], criterion: str):
     assert quick[f"{criterion}.mean_force"] == pytest.approx(1.0, abs=2e-2)
     assert 50 < quick[f"{criterion}.stance"] < 70
     assert 2 < quick[f"{criterion}.cost_of_transport"] < 5
+
+
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
+def test_least_effort_has_no_bursts_that_finer_grids_make_cheaper():
+    guess = first_walk()
+    coarse, fine = (cheapest(effort, guess, rounds)[1] for rounds in (0, 4))
+    assert fine.status is co.solver.Status.SOLVED
+    assert fine.curve.basis.intervals > 2 * coarse.curve.basis.intervals
+    assert fine.cost == pytest.approx(coarse.cost, rel=5e-3)
