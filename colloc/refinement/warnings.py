@@ -78,12 +78,16 @@ def _when(phase: Solution) -> str:
 
 
 def _causes(phase: Solution) -> list[str]:
-    """Why the grid of a phase is too coarse for its motion, in sentences; none if it is not."""
+    """Why the grid of a phase is too coarse for its motion, in sentences; none if it is not.
+
+    Of a motion that does not hold nobody asks how far its cost is from the best, which may take as long as the search.
+    """
     if phase.status is not Status.COARSE:
         return []
     error, outcome, causes = phase.error, phase.outcome, []
+    judges_cost = outcome.judges_cost and error.untrue <= outcome.tolerance
     for name in error.deferred:
-        if name == "bounds" or (name == "cost" and not outcome.judges_cost):
+        if name == "bounds" or (name == "cost" and not judges_cost):
             continue
         source, tolerance = error[name], outcome.cost_tolerance if name == "cost" else outcome.tolerance
         if source.total > tolerance:
