@@ -31,8 +31,10 @@ from colloc.support.display import Table
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
 SCENES = Path(__file__).parent / "gallery" / "scenes"
 PLAYED = {
-    "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
-    "closed_chains.rower", "jumping.jump", "rising.squat", "running.run", "walking.gait",
+    "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up",
+    "closed_chains.five_bar", "closed_chains.rower", "jumping.jump", "rising.squat", "running.run",
+    "walking.by_muscles", "walking.costs_by_muscles", "walking.gait", "walking.human_by_muscles",
+    "walking.speeds_by_muscles", "walking.tracking_by_muscles",
 }  # fmt: skip
 OWN = {"walking.predsim"}  # whose numbers are of a file that is not here: run by name, with --osim
 FRAMES = {  # what is seen first, as the viewer's address says it: of those that tell more than a panel of the picture

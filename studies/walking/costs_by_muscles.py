@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -27,6 +28,7 @@ from colloc.studies.walking.by_muscles import (
     SPEED,
     STEP,
     Walk,
+    film,
     halved,
     measures,
     stride,
@@ -148,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers |= {f"{name}.{key}": value for key, value in found.items()}
     print(report(args.question, numbers))
     draw(walks, args.figure)
-    return finish(args, numbers, walks["energy"][1])
+    return finish(args, numbers, partial(film, walks["energy"][1]))
 
 
 def report(question: str, numbers: dict[str, float]) -> str:
