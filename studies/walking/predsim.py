@@ -24,6 +24,7 @@ import colloc as co
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
+from colloc.studies.walking.by_muscles import halved
 from colloc.studies.walking.human_by_muscles import APART, strip
 from colloc.studies.walking.predsim_human import FILE, LAG, Walker, built_in, falisse, posture
 from colloc.studies.walking.report.by_muscles import (
@@ -53,6 +54,7 @@ WEIGHTS = {  # of mean squares, in the cost
 }
 PUBLISHED = {"metabolic rates": 165.15, "activations": 58.52, "motors": 29.34, "accelerations": 85.47, "tissue": 1.52}
 GRIDS = ((12, 0), (24, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
+ROUNDS = 4
 SHOWN = (("soleus",), ("med_gas", "gasmed"), ("tib_ant", "tibant"), ("vas_lat", "vaslat"), ("glut_med1", "glmed1"))
 RATE = 100.0  # 1/s, natural size of the rates of activations and tensions
 
@@ -264,28 +266,36 @@ def draw(made: Walk, solution: co.Solution, file: str) -> None:
     co.plot.save_figure(figure, file)
 
 
-def solved(made: Walk, guess: Any, grids: Sequence[tuple[int, int]]) -> tuple[co.Solution, dict[str, float]]:
-    """The walk on grids, one after the other; with what it took."""
+def solved(
+    made: Walk, guess: Any, grids: Sequence[tuple[int, int]], rounds: int
+) -> tuple[co.Solution, dict[str, float]]:
+    """The walk on grids, one after the other, then on such as are halved where that is needed; with what it took."""
     options = {
         "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
         # Some 300 iterations to the first walk, after which the other barrier would begin anew.
         "ipopt": {"max_iter": 600, "mu_strategy": "monotone"},
         "progress": False,
     }
-    begin, numbers, iterations = (time.perf_counter(), time.process_time()), {}, 0
+    begin = time.perf_counter(), time.process_time()
+    numbers: dict[str, float] = {"iterations": 0.0}
+
+    def step(name: str, curve: co.curves.Transcription, start: Any) -> co.Solution:
+        solution = co.solve(made.problem, curve, guess=start, **options)
+        numbers["iterations"] += solution.iterations
+        found = {"cost": solution.cost, "iterations": solution.iterations, "unknowns": solution.x.size}
+        found |= {"error": solution.error.untrue, "processor_seconds": time.process_time() - begin[1]}  # till then
+        numbers.update({f"{name}.{key}": float(value) for key, value in found.items()})
+        return solution
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be made finer
         for count, degree in grids:
             curve = co.Radau(count, nodes="collocation", signal_degree=degree)
-            guess = co.solve(made.problem, curve, guess=guess, **options)
-            iterations += guess.iterations
-            numbers |= {
-                f"grid.{count}.{degree}.cost": guess.cost,
-                f"grid.{count}.{degree}.iterations": float(guess.iterations),
-                f"grid.{count}.{degree}.unknowns": float(guess.x.size),
-                f"grid.{count}.{degree}.processor_seconds": time.process_time() - begin[1],
-            }
-    numbers |= {"iterations": float(iterations)}
+            guess = step(f"grid.{count}.{degree}", curve, guess)
+        for k in range(1, rounds + 1):
+            if guess.success:
+                break
+            guess = step(f"halved.{k}", halved(guess), guess)
     numbers |= {"seconds": time.perf_counter() - begin[0], "processor_seconds": time.process_time() - begin[1]}
     return guess, numbers
 
@@ -295,7 +305,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     osim = Option("osim", "", f"your own copy of {FILE}, without which the built-in human walks")
     args = arguments("walking.predsim", __doc__, argv, quick="a coarse grid", options=[osim])
     made = walk(falisse(args.osim) if args.osim else built_in())
-    solution, numbers = solved(made, recorded(made.walker), GRIDS[:1] if args.quick else GRIDS)
+    grids, rounds = (GRIDS[:1], 0) if args.quick else (GRIDS, ROUNDS)
+    solution, numbers = solved(made, recorded(made.walker), grids, rounds)
     numbers |= {"published_human": float(bool(args.osim))} | measures(made, solution, SPEED)
     published = "Falisse et al. 2022, by PredSim"
     rows = [
