@@ -27,8 +27,9 @@ _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not
 # Variables and rows from which on an iteration is mostly linear algebra, of which ours takes a half to a tenth.
 _LARGE = 1000
 _LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
-# Ours orders by minimum degree and has no scaling. Of rows that depend on each other rounding leaves pivots whose signs
-# mean nothing, by which IPOPT would add to the Hessian in vain: they count as zero.
+# Ours orders by itself and has no scaling; `ma97_u` is its USUAL, above which it lets fronts grow. Of rows that depend
+# on each other rounding leaves pivots whose signs mean nothing, by which IPOPT would add to the Hessian in vain: they
+# count as zero.
 _MA97 = {
     "ma97_order": "amd", "ma97_scaling": "none", "linear_system_scaling": "none", "ma97_u": 1e-8, "ma97_umax": 1e-2,
     "ma97_small": 1e-12,

@@ -29,6 +29,7 @@ from colloc.studies.benchmarks.random_arms import random_problem
 from colloc.studies.classics.optima import CLASSICS
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import time_optimal
+from colloc.studies.walking import by_muscles
 from colloc.studies.walking.problem import motion_only
 from colloc.studies.walking.problem import problem as walk
 from colloc.studies.walking.step import Step
@@ -38,6 +39,7 @@ from colloc.support.display import Table
 SOLVERS = ("mumps", "multifrontal")
 OPTIONS = (Option("arms", 60, "number of random arms", least=1),)
 PANDA_TORQUES = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])  # N m
+STRIDES = (12, 24, 48)  # intervals of half a stride by muscles
 TOTAL = re.compile(r"^PDSystemSolverTotal\.*: +([\d.]+)", flags=re.MULTILINE)
 
 
@@ -113,6 +115,15 @@ def arms(linear_solver: str) -> list[Run]:
     return [measured(problem, curve, linear_solver)[1] for problem, curve in cases]
 
 
+def muscles(linear_solver: str) -> list[Run]:
+    """Fifteen iterations of half a stride by muscles; last with MUMPS told to order by nested dissection."""
+    step = by_muscles.walk()
+    options = {"guess": by_muscles.swinging(step.walker, by_muscles.SPEED, by_muscles.STEP), "max_iter": 15}
+    grids = [co.Radau(count) for count in STRIDES]
+    plain = [measured(step.problem, grid, linear_solver, **options)[1] for grid in grids]
+    return [*plain, measured(step.problem, grids[-1], linear_solver, mumps_pivot_order=5, **options)[1]]
+
+
 def radau(intervals: int, linear_solver: str) -> list[Run]:
     """Two links on Radau's points."""
     return [measured(time_optimal.problem, co.Radau(intervals), linear_solver)[1]]
@@ -151,6 +162,7 @@ def groups(quick: bool, count: int) -> list[Group]:
         Group(["two links, Radau 2000"], radau, (2000,)),
         Group(["Panda, time, C1 spline 20", "Panda, time, C1 spline 60", "Panda, effort, spline 30"], arms),
         HUMAN,
+        Group([f"18 muscles, Radau {count}" for count in (*STRIDES, f"{STRIDES[-1]}, dissected")], muscles),
         Group([f"classic {name}" for name in CLASSICS], classics),
         Group([f"random arm {seed}" for seed in range(count)], random_arms, (count,)),
         Group(["55-DOF gait, motion only", "55-DOF gait"], gait),
