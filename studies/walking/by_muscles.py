@@ -25,7 +25,7 @@ from colloc.models.muscle_walker import MuscleWalker, muscle_walker
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
-from colloc.studies.walking.report.by_muscles import STANDS, gait, gauss_times
+from colloc.studies.walking.report.by_muscles import PERCENT, from_strike, gait, gauss_times, half_times
 
 SPEED = 1.2  # m/s
 STEP = 0.47  # s, half a stride of the first guess
@@ -213,20 +213,17 @@ def draw(walk: Walk, solution: co.Solution, file: str) -> None:
     figure = new_figure(figsize=(11.0, 8.2))
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.0, 1.5), squeeze=False)[:, 0]
     strip(top.subplots(), walk, solution)
-    t = np.linspace(0.0, solution.duration, 200)
-    whole, percent = stride(walk, solution, t), np.linspace(0.0, 100.0, 2 * t.size)
-    strike = t.size + int(np.argmax(whole["force"][t.size :, 1] > STANDS))
-    whole = {name: np.roll(values, -strike, axis=0) for name, values in whole.items()}
+    whole = from_strike(stride(walk, solution, half_times(solution.duration)))
     top = 1.1 * whole["activation"].max()
     axes = bottom.subplots(2, 5, sharex=True).ravel()
     for row, name, color in ((1, "upward", BLUE), (0, "forward", ORANGE)):
-        axes[0].plot(percent, whole["force"][:, row], color=color, label=name)
+        axes[0].plot(PERCENT, whole["force"][:, row], color=color, label=name)
     dress(axes[0], "", "")
     axes[0].set_title("force of the ground / weight", fontsize=9)
     axes[0].legend(fontsize=8, frameon=False)
     for k, (ax, name) in enumerate(zip(axes[1:], walk.muscles.names, strict=False)):
-        ax.fill_between(percent, whole["activation"][:, k], color=BLUE, alpha=0.25, linewidth=0)
-        ax.plot(percent, whole["activation"][:, k], color=BLUE, linewidth=1.2)
+        ax.fill_between(PERCENT, whole["activation"][:, k], color=BLUE, alpha=0.25, linewidth=0)
+        ax.plot(PERCENT, whole["activation"][:, k], color=BLUE, linewidth=1.2)
         ax.set_title(name.removesuffix("_r").replace("_", " "), fontsize=9)
         ax.set_ylim(0, top)
         dress(ax, "% of the stride, from heel strike" if k == 6 else "", "activation" if k in (0, 4) else "")
