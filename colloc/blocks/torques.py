@@ -34,11 +34,16 @@ class Intermediate:
 
     symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
     values: ca.SX
-    slopes: ca.SX  # shape (k, len(w)), sparse
+    linearised: Callable[[], ca.SX]  # their slopes
     # multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse
     curvature: Callable[[ca.SX], ca.SX]
     # whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for
     recursive: bool = False
+
+    @cached_property
+    def slopes(self) -> ca.SX:
+        """Derivatives in w, shape (k, len(w)), sparse; made on first use, as rows without torques never ask."""
+        return self.linearised()
 
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions with the values in place of the symbols."""
@@ -63,22 +68,28 @@ class Torques:
                 "torques of ball joints on quaternions are differentiated by CasADi: leave out sensitivities"
             )
         many = problem.model.n >= RECURSIVE_FROM and plain
-        recursion = sensitivities
-        if recursion is None:
-            recursion = composite_sensitivities if many else by_differentiation(dynamics)
-        self.names = (dynamics.__name__, recursion.__name__)
+        if sensitivities is not None:
+            self._recursion = sensitivities
+        else:
+            self._recursion = composite_sensitivities if many else by_differentiation(dynamics)
+        self.names = (dynamics.__name__, self._recursion.__name__)
         self._problem, self.given = problem, (dynamics, sensitivities)
         self.views: dict[Hashable, Any] = {}
-        self._recursive = not isinstance(recursion, Differentiation)
+        self._recursive = not isinstance(self._recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", problem.inverse_dynamics(dynamics))
-        self._slope = (
-            _slopes(problem, recursion) if plain and problem.model.n else _differentiated(problem, self._value)
-        )
 
     def for_problem(self, problem: Problem) -> Torques:
         """Torques of another problem, by this formulation and recursion."""
         return Torques(problem, *self.given)
+
+    @cached_property
+    def _slope(self) -> ca.Function:
+        # Formed on first use: motions without torques never ask.
+        problem = self._problem
+        if problem.coordinates is None and problem.model.has_plain_velocities and problem.model.n:
+            return _slopes(problem, self._recursion)
+        return _differentiated(problem, self._value)
 
     @cached_property
     def _curvature(self) -> ca.Function:
@@ -130,8 +141,10 @@ class Torques:
             bent = ca.substitute(ca.hessian(ca.dot(weight, stacked), w)[0], weight, gradient)
             return chain.T @ hessian @ chain + bent
 
-        values, slopes = self._value(*arguments), self._slope(*arguments) @ chain
-        torques = Intermediate(symbols, values, slopes, curvature, self._asked)
+        def linearised() -> ca.SX:
+            return self._slope(*arguments) @ chain
+
+        torques = Intermediate(symbols, self._value(*arguments), linearised, curvature, self._asked)
         return slots._replace(tau=symbols), torques
 
     def rate(self, slots: Slots) -> ca.SX:

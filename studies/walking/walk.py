@@ -16,7 +16,7 @@ from colloc.transcription import Keyframes
 # lowered step by step ends in a step of twice the cost.
 IPOPT = {
     "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
-    "mu_strategy": "adaptive",
+    "mu_strategy": "adaptive", "mu_oracle": "loqo", "mu_min": 1e-8,
 }  # fmt: skip
 FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
 POINTS = 19  # control points of every joint: quartic splines of fifteen pieces, with knots where phases begin
@@ -73,7 +73,7 @@ def walk(
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
             start = first = co.solve(
-                motion_only(step), curve, guess=start, hessian=squares, compile=compile, ipopt=FIRST, cost_tolerance=1.0
+                motion_only(step), curve, guess=start, hessian=squares, compile=compile, ipopt=FIRST, between="nodes"
             )
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
         relative = max(tolerance, ROUGHLY) / (1.0 if isinstance(guess, co.Solution) else AT_START)
