@@ -934,6 +934,7 @@ static void eliminate_two(struct front *f, int k, int end)
 
 #define ALONE 1e-4     /* of the threshold, for a column with one row below */
 #define PREFERRED 0.01 /* threshold of pivots as long as others may come */
+#define EASED 1e-3     /* what it is multiplied by where none is left that meets it */
 
 /* Whether the pivot of order two at p and r is stable within a threshold (Duff, Reid 1983). */
 static int stable_pair(const struct front *f, int p, int r, double most_p, double most_r, double threshold)
@@ -951,19 +952,21 @@ last ones of a front may be weak where no other is left. The number eliminated; 
 static int eliminate_panel(struct front *f, int begin, int end, double threshold, double small, int last)
 {
     size_t ld = f->rows;
-    int k = begin, p = begin, found = 0, weak = 0;
+    int k = begin, p = begin, found = 0;
+    double bound = larger(threshold, PREFERRED);
     while (k < end) {
-        if (p >= end) { /* once more, if that brought any; if not, what is left has no pivot to prefer */
-            if (!found && (weak || !last)) break;
-            weak = !found, found = 0, p = k;
+        if (p >= end) { /* once more, if that brought any; if not, the last ones make do with less */
+            if (!found && (!last || bound <= threshold)) break;
+            if (!found) bound = larger(threshold, bound * EASED);
+            found = 0, p = k;
         }
-        double bound = weak ? threshold : larger(threshold, PREFERRED), diagonal = fabs(f->at[ld * p + p]);
-        double panel = among(f, p, k, end, NONE), below = largest(f->at + ld * p + end, f->rows - end);
+        double diagonal = fabs(f->at[ld * p + p]), panel = among(f, p, k, end, NONE);
+        double below = largest(f->at + ld * p + end, f->rows - end);
         if (!(diagonal + panel + below < INFINITY)) return NONE;
         if (diagonal > small && diagonal >= bound * larger(panel, below)) {
             exchange(f, k, p);
             eliminate_one(f, k++, end);
-            p = weak ? k : p + 1, found = !weak, weak = 0;
+            p++, found = 1;
             continue;
         }
         if (panel > small) {
@@ -975,7 +978,7 @@ static int eliminate_panel(struct front *f, int begin, int end, double threshold
                 exchange(f, k, p < r ? p : r);
                 exchange(f, k + 1, p < r ? r : p);
                 eliminate_two(f, k, end);
-                k += 2, p = weak || p < k ? k : p + 1, found = !weak, weak = 0;
+                k += 2, p = p < k ? k : p + 1, found = 1;
                 continue;
             }
         }
