@@ -7,7 +7,8 @@ arms        the plain call: every motion is a process of its own: a pair of rand
             interpreter of programs in the cache, and in turn on CasADi's virtual machine alone. Seconds of callbacks
             are of the last round alone.
 gait        a step of the 55-DOF human, to the table of `walking.gait`, with what was compiled before, and without
-walks       the same for people of 45 to 110 kg at 0.8 to 1.6 m/s, drawn at random, from standing still
+walks       steps of people of 45 to 110 kg at 0.8 to 1.6 m/s, drawn at random, found from that step
+standing    the same from standing still
 effort43    IPOPT's linear algebra on the 43-DOF effort problem, MUMPS over ours, an iteration: `linear_algebra`
 evaluate    torque and sensitivities of the 43-DOF human, the interpreter over compiled kernels: `evaluate`
 scaling     exponent of an iteration's time over intervals, two links on Radau's points: `scaling`
@@ -33,7 +34,7 @@ from colloc.support.display import Table
 ARMS = ("panda", "ur5", "iiwa", "puma", "random")
 WAYS = ("interpreter", "vm")
 PARTS = ("import", "solve", "callbacks", "total")
-ALL = ("arms", "gait", "walks", "effort43", "evaluate", "scaling")
+ALL = ("arms", "gait", "walks", "standing", "effort43", "evaluate", "scaling")
 # What is asked for: at most so much, at least so much of the two that are ratios of others to ours, and shares solved.
 ASKED = {
     "arms.median": 0.35, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 3.0, "gait.cold": 8.0,
@@ -61,8 +62,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         environment = {"PYTHONPYCACHEPREFIX": str(Path(directory) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
         if "arms" in parts:
             numbers |= plain_calls(("ur5", "random") if args.quick else ARMS, args, environment)
-        if {"gait", "walks"} & set(parts):
-            numbers |= steps(args.walkers if "walks" in parts else 0, args.first, environment)
+        if {"gait", "walks", "standing"} & set(parts):
+            numbers |= steps(parts, range(args.first, args.first + args.walkers), environment)
     if "effort43" in parts:
         *_, last = linear_algebra.paired(linear_algebra.HUMAN)
         numbers["effort43.factor_ratio"] = linear_algebra.compared(last)["ratio_each"]
@@ -78,20 +79,31 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     return finish(args, numbers)
 
 
-def steps(walkers: int, first: int, environment: Mapping[str, str]) -> dict[str, float]:
+def steps(parts: Sequence[str], walkers: range, environment: Mapping[str, str]) -> dict[str, float]:
     """A step of the mean man with what was compiled before and without, and steps of others; their numbers."""
+    numbers: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as directory:
         cache = {**environment, "COLLOC_CACHE_DIR": directory}
-        cold, warm = (fresh("waiting_point", "gait", environment=cache) for _ in range(2))
-        walks = [fresh("waiting_point", "walker", str(first + k), environment=cache) for k in range(walkers)]
-    numbers = {"gait.script": warm["total"], "gait.cold": cold["total"]}
-    numbers |= {f"gait.{name}": warm[name] for name in ("solver", "iterations", "solved")}
-    numbers["gait.compilers"] = cold["compilers"]
-    if walks:
-        numbers |= {"walks.people": float(walkers), "walks.solved": mean(walk["solved"] for walk in walks)}
-        numbers["walks.ended"] = mean(walk["ended"] for walk in walks)
-        numbers["walks.iterations"] = median(walk["iterations"] for walk in walks if walk["ended"])
-        numbers["walks.seconds"] = median(walk["total"] for walk in walks)
+        file = str(Path(directory) / "walk.npz")
+        if {"gait", "walks"} & set(parts):
+            cold, warm = (fresh("waiting_point", "gait", file, environment=cache) for _ in range(2))
+            numbers |= {"gait.script": warm["total"], "gait.cold": cold["total"]}
+            numbers |= {f"gait.{name}": warm[name] for name in ("solver", "iterations", "solved")}
+            numbers["gait.compilers"] = cold["compilers"]
+            print(Table("A step", ("", ""), [(name, f"{value:.3g}") for name, value in numbers.items()]).text())
+        for part, start in {"walks": [file], "standing": []}.items():
+            if part in parts:
+                walks = [fresh("waiting_point", "walker", str(k), *start, environment=cache) for k in walkers]
+                numbers |= people(part, walks)
+    return numbers
+
+
+def people(part: str, walks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The table and the numbers of steps of several people."""
+    numbers = {f"{part}.people": float(len(walks)), f"{part}.solved": mean(walk["solved"] for walk in walks)}
+    numbers[f"{part}.ended"] = mean(walk["ended"] for walk in walks)
+    numbers[f"{part}.iterations"] = median(walk["iterations"] for walk in walks if walk["ended"])
+    numbers[f"{part}.seconds"] = median(walk["total"] for walk in walks)
     header = ("mass, kg", "speed, m/s", "solved", "iterations", "s")
     lines = [
         (f"{walk['mass']:.0f}", f"{walk['speed']:.2f}", yes(walk), f"{walk['iterations']:.0f}", f"{walk['total']:.1f}")

@@ -73,8 +73,8 @@ def answered(arm: str, seed: int, way: str) -> dict[str, float]:
     }
 
 
-def gait() -> dict[str, float]:
-    """Seconds from the start of Python to the table of `walking.gait`, for its weighted objective."""
+def gait(file: str) -> dict[str, float]:
+    """Seconds from the start of Python to the table of `walking.gait`, for its weighted objective, kept in a file."""
     from colloc.models.human.human55 import human55, walking
     from colloc.studies.walking.report.comparison import comparison
     from colloc.studies.walking.step import Step
@@ -82,10 +82,11 @@ def gait() -> dict[str, float]:
 
     report = walk(Step(walking(human55())))
     comparison(report).text()
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    total, children = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    co.save(report.solution, file)
     rounds = [report.solution] if report.first is None else [report.first, report.solution]
     return {
-        "total": time.process_time() + children,
+        "total": total + children,
         "solver": sum(solution.seconds["solve"] for solution in rounds),
         "compilers": children,
         "iterations": float(sum(solution.iterations for solution in rounds)),
@@ -93,9 +94,10 @@ def gait() -> dict[str, float]:
     }
 
 
-def walker(seed: int) -> dict[str, float]:
-    """How a person of a random mass walks at a random speed, from standing still."""
+def walker(seed: int, file: str | None = None) -> dict[str, float]:
+    """How a person of a random mass walks at a random speed, from another's walk in a file, or from standing still."""
     from colloc.models.human.human55 import human55, walking
+    from colloc.studies.walking.problem import problem
     from colloc.studies.walking.speeds import step_length
     from colloc.studies.walking.step import Step
     from colloc.studies.walking.walk import walk
@@ -104,7 +106,8 @@ def walker(seed: int) -> dict[str, float]:
     mass, speed = float(rng.uniform(*MASSES)), float(rng.uniform(*SPEEDS))
     found = {"mass": mass, "speed": speed, "solved": 0.0, "ended": 0.0, "iterations": 0.0}
     try:
-        report = walk(Step(walking(human55(mass=mass)), speed=speed, length=step_length(speed)))
+        step = Step(walking(human55(mass=mass)), speed=speed, length=step_length(speed))
+        report = walk(step, guess=co.load(file, problem(Step(walking(human55())))) if file else None)
     except co.SolveError:
         return found | {"total": time.process_time()}
     first = 0 if report.first is None else report.first.iterations
@@ -117,9 +120,11 @@ def walker(seed: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("compile", "gait"):
-        print(json.dumps({"compile": compiled, "gait": gait}[sys.argv[1]]()))
+    if sys.argv[1] == "compile":
+        print(json.dumps(compiled()))
+    elif sys.argv[1] == "gait":
+        print(json.dumps(gait(sys.argv[2])))
     elif sys.argv[1] == "walker":
-        print(json.dumps(walker(int(sys.argv[2]))))
+        print(json.dumps(walker(int(sys.argv[2]), *sys.argv[3:])))
     else:
         print(json.dumps(answered(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

@@ -273,7 +273,7 @@ def solved(
     options = {
         "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
         # Some 300 iterations to the first walk, after which the other barrier would begin anew.
-        "ipopt": {"max_iter": 600, "mu_strategy": "monotone"},
+        "ipopt": {"max_iter": 600, "mu_strategy": "monotone", "tol": 1e-7},
         "progress": False,
     }
     begin = time.perf_counter(), time.process_time()
