@@ -348,6 +348,17 @@ def test_the_coarsest_good_answer_is_chosen():
     assert chosen([failed], 1.0) is failed
 
 
+def test_what_takes_long_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(comparison, "asked", lambda *question: pytest.fail("asked again"))
+    said = {"cost": 1.0, "cold": 2 * comparison.LONG, "warm": [], "solved": True, "iterations": 3}
+    run = Run("colloc", "predict_by_muscles", 0, said, Truth(1e-2, 0.0, 1.0))
+    problem = {"name": "predict_by_muscles"}
+    numbers = comparison.measured(run, with_colloc, "walk", problem, 3)
+    assert numbers["cold"] == numbers["warm"] == 2 * comparison.LONG
+    assert numbers["good"] == 1.0  # by the limit of walks
+    assert comparison.patience("walk", problem) > comparison.patience("walk", {"name": "walk_by_muscles"})
+
+
 def test_lines_are_those_of_the_statement(tmp_path: Path):
     module = ModuleType("tool")
     module.__file__ = str(tmp_path / "tool.py")
