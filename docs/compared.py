@@ -37,6 +37,7 @@ PROBLEMS = {
     "rise_by_muscles": "rise by nine muscles",
     "walk_by_motors": "walk by five motors",
     "walk_by_muscles": "walk by 18 muscles, followed",
+    "predict_by_muscles": "walk by 18 muscles, predicted",
     "panda_effort": "Panda, effort",
     "panda_time": "Panda, fastest",
     "hop": "hop",

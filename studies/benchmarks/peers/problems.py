@@ -20,7 +20,7 @@ import colloc as co
 from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import STRAIN, WIDTH, squat_to_stand
-from colloc.studies.walking.by_muscles import mirrored
+from colloc.studies.walking.by_muscles import SPEED, mirrored
 from colloc.studies.walking.tracking_by_muscles import LIMITS, LUMBAR, published
 
 Triple = tuple[float, float, float]
@@ -238,10 +238,13 @@ class Ball:
 
 @dataclass(frozen=True)
 class Walk:
-    """Half a stride by muscles, close to one that is written down, in its time; the other half is its mirror image.
+    """Half a stride by muscles, followed or predicted; the other half is its mirror image.
 
-    The cost is `weight` times the integral of squared distances of all positions and speeds from those written down, of
-    squared excitations, and of squared torques of motors. Nothing drives the first three joints, of the pelvis.
+    Followed, in the time that is written down, the cost is `weight` times the integral of squared distances of all
+    positions and speeds from those written down, of squared excitations, and of squared torques of motors. Predicted,
+    at a mean `speed` in a free time, it is `weight` times the integral of cubed excitations and of cubed torques over
+    the distance, and what is written down is the motion to search from. Nothing drives the first three joints, of the
+    pelvis.
 
     Parameters
     ----------
@@ -262,6 +265,10 @@ class Walk:
     weight : float
     least : float
         Excitation and activation.
+    speed : float, optional
+        Of the walk that is predicted; None for one that is followed.
+    durations : tuple of float
+        Least and largest, of the walk that is predicted.
     """
 
     links: tuple[Link, ...]
@@ -279,6 +286,8 @@ class Walk:
     qd: tuple[tuple[float, ...], ...]
     weight: float = 10.0
     least: float = 0.01
+    speed: float | None = None
+    durations: tuple[float, float] = (0.4, 0.6)
 
 
 def planar(mass: float, length: float, before: float, inertia: float, centre: float | None = None) -> Link:
@@ -433,7 +442,7 @@ def steps() -> dict[str, Step]:
 
 
 def walks() -> dict[str, Walk]:
-    """The first problem of Moco's example of planar walking, without its filter and without the ground's forces."""
+    """Both of Moco's example of planar walking: followed, without its filter and the ground's forces, and predicted."""
     walker, walk = muscle_walker(), published()
     joints, (links, parents, places) = walker.model.joint_names, chain(walker.model)
     balls = []
@@ -459,7 +468,7 @@ def walks() -> dict[str, Walk]:
         tuple(map(tuple, walk.q.tolist())),
         tuple(map(tuple, walk.qd.tolist())),
     )
-    return {"walk_by_muscles": task}
+    return {"walk_by_muscles": task, "predict_by_muscles": replace(task, speed=SPEED)}
 
 
 def _rows(matrix: Any) -> list[list[float]]:

@@ -210,7 +210,8 @@ def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     problem : mapping
         A `Walk`, and the path of its URDF file.
     answer : mapping
-        As that of a `Rise`. To `miss` counts by how much the end is not the mirror image of the start as well.
+        As that of a `Rise`. To `miss` counts by how much the end is not the mirror image of the start as well, and of
+        a walk that is predicted the distance that it is off its speed; to `overstep` what it lasts too long or short.
     """
     from scipy.integrate import solve_ivp
     from scipy.interpolate import make_interp_spline
@@ -218,6 +219,7 @@ def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     walker, strands = Walker(problem), problem["muscles"]
     n, m, motors = len(problem["links"]), len(strands), np.array(problem["motors"], float)
     record = make_interp_spline(problem["t"], np.hstack([problem["q"], problem["qd"]]), k=5)
+    predicted = problem["speed"] is not None
     parts, states = pieces(answer, np.ones(m + n)), np.array(answer["state"], float)
     count, duration, weight = len(parts) // (len(states) - 1), answer["edges"][-1], problem["weight"]
     sizes = np.concatenate([np.ones(n), np.full(n, duration), np.ones(m)])
@@ -237,8 +239,11 @@ def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
                 q, qd, a = y[:n], y[n : 2 * n], y[2 * n : -1]
                 torque = motors * u[m:]
                 qdd = walker.accelerations(q, qd, torque + pulled(strands, q, qd, a))
-                squares = np.sum((y[: 2 * n] - record(t)) ** 2) + u[:m] @ u[:m] + torque @ torque
-                return np.concatenate([qd, qdd, activating(strands, u[:m], a), [weight * squares]])
+                if predicted:
+                    spent = np.sum(np.abs(u[:m]) ** 3) + np.sum(np.abs(torque) ** 3)
+                else:
+                    spent = np.sum((y[: 2 * n] - record(t)) ** 2) + u[:m] @ u[:m] + torque @ torque
+                return np.concatenate([qd, qdd, activating(strands, u[:m], a), [weight * spent]])
 
             looks, most = np.linspace(begin, end, LOOKS), (end - begin) / 4
             with np.errstate(over="ignore", invalid="ignore"):  # of steps that are tried in vain: muscles are stiff
@@ -257,6 +262,11 @@ def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
         np.vstack(positions),
     )
     over = [used - 1.0, floor - used, (q - upper) / (upper - lower), (lower - q) / (upper - lower)]
+    if predicted:
+        way, (shortest, longest) = float(states[-1, 0] - states[0, 0]), problem["durations"]
+        jumps.append(np.array([abs(way - problem["speed"] * duration)]))
+        over.append(np.array([duration - longest, shortest - duration]) / (longest - shortest))
+        cost /= way
     return Truth(float(sum(jump.max() for jump in jumps)), max(0.0, *(float(values.max()) for values in over)), cost)
 
 

@@ -207,7 +207,7 @@ def step(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
 
 def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     """Half a stride by muscles; see `Walk`."""
-    tol = 1e-2 if curve is None else None  # balls on the ground are stiff: in place of 1e-3
+    tol = 1e-2 if curve is None and task.speed is None else None  # followed on stiff balls: in place of 1e-3
     # [walk
     import casadi as ca
     import numpy as np
@@ -232,16 +232,27 @@ def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     motors = {joint: size for joint, size in zip(model.joint_names, task.motors, strict=True) if size}
     driven = co.muscles.Muscles(model, muscles, activation="explicit", sharpness=0.1, lower=task.least, reserves=motors)
     size, mirror, other = ca.DM(list(motors.values())), list(task.mirror), list(task.other)
-    effort_of = co.integral(
-        lambda now: task.weight * (ca.sumsqr(now.excitation) + ca.sumsqr(size * now.reserve)), "effort"
-    )
-    walk = np.hstack([task.q, task.qd])
-    near = co.track(task.t, walk, lambda now: ca.vertcat(now.q, now.qd), weight=task.weight, degree=5)
+    if task.speed is None:
+        duration, rows = task.t[-1], []
+        squares = co.integral(lambda now: task.weight * (ca.sumsqr(now.excitation) + ca.sumsqr(size * now.reserve)))
+        walk = np.hstack([task.q, task.qd])
+        near = co.track(task.t, walk, lambda now: ca.vertcat(now.q, now.qd), weight=task.weight, degree=5)
+        cost = near + squares
+    else:
+        duration = co.Free(*task.durations, guess=task.t[-1])
+        rows = [co.boundary(lambda start, end: (end.q - start.q)[0] - task.speed * end.duration, equals=0)]
+
+        def cubes(now):
+            signals = ca.vertcat(now.excitation, size * now.reserve)
+            return task.weight * ca.sum1(ca.fabs(signals) ** 3) / (task.speed * now.duration)
+
+        cost = co.integral(cubes)
     problem = co.Problem(
         model,
-        task.t[-1],
-        near + effort_of,
+        duration,
+        cost,
         [
+            *rows,
             co.boundary(lambda start, end: (end.q - start.q[mirror])[1:], equals=0),  # but for the way
             co.boundary(lambda start, end: end.qd - start.qd[mirror], equals=0),
             co.boundary(lambda start, end: end.activation - start.activation[other], equals=0),

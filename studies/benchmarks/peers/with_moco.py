@@ -256,21 +256,35 @@ def walk(task: Any, effort: int) -> dict[str, Any]:
     names = [f"{joint}/{what}" for what in ("value", "speed") for joint in joints]
     activations = [f"/forceset/{strand['name']}/activation" for strand in task.muscles]
     record = np.hstack([task.q, task.qd])
-    table = osim.TimeSeriesTable()
-    table.addTableMetaDataString("inDegrees", "no")
-    table.setColumnLabels(names)
-    for t, row in zip(task.t, record, strict=True):
-        table.appendRow(t, osim.RowVector.createFromMat(row))
-    track = osim.MocoTrack()
-    track.setModel(osim.ModelProcessor(model))
-    track.setStatesReference(osim.TableProcessor(table))
-    track.set_states_global_tracking_weight(task.weight)
-    track.set_apply_tracked_states_to_guess(True)
-    track.set_control_effort_weight(task.weight)
-    track.set_initial_time(0)
-    track.set_final_time(task.t[-1])
-    study = track.initialize()
-    problem = study.updProblem()
+    if task.speed is None:
+        table = osim.TimeSeriesTable()
+        table.addTableMetaDataString("inDegrees", "no")
+        table.setColumnLabels(names)
+        for t, row in zip(task.t, record, strict=True):
+            table.appendRow(t, osim.RowVector.createFromMat(row))
+        track = osim.MocoTrack()
+        track.setModel(osim.ModelProcessor(model))
+        track.setStatesReference(osim.TableProcessor(table))
+        track.set_states_global_tracking_weight(task.weight)
+        track.set_apply_tracked_states_to_guess(True)
+        track.set_control_effort_weight(task.weight)
+        track.set_initial_time(0)
+        track.set_final_time(task.t[-1])
+        study = track.initialize()
+        problem = study.updProblem()
+    else:
+        study = osim.MocoStudy()
+        problem = study.updProblem()
+        problem.setModel(model)
+        problem.setTimeBounds(osim.MocoInitialBounds(0), osim.MocoFinalBounds(*task.durations))
+        speed = osim.MocoAverageSpeedGoal("speed")
+        speed.set_desired_average_speed(task.speed)
+        problem.addGoal(speed)
+        goal = osim.MocoControlGoal("effort", task.weight)
+        goal.setExponent(3)
+        goal.setDivideByDisplacement(True)
+        problem.addGoal(goal)
+        study.initCasADiSolver()
     symmetry = osim.MocoPeriodicityGoal("symmetry")
     n = len(joints)
     for k in range(n):
@@ -286,8 +300,16 @@ def walk(task: Any, effort: int) -> dict[str, Any]:
     solver.set_num_mesh_intervals(N)
     solver.set_optim_convergence_tolerance(1e-4)
     solver.set_optim_constraint_tolerance(1e-4)
+    solver.set_optim_max_iterations(1000)
     solver.set_parallel(0)
     solver.set_verbosity(0)
+    if task.speed is not None:  # MocoTrack has the same guess, and forward differences; here they are central
+        guess = solver.createGuess()
+        guess.resampleWithNumTimes(len(task.t))
+        guess.setTime(task.t)
+        for k, name in enumerate(names):
+            guess.setState(name, record[:, k])
+        solver.setGuess(guess)
     solution = study.solve()
     # walk]
     if not solution.success():

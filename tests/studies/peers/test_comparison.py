@@ -237,16 +237,23 @@ def test_the_walker_is_the_model(tmp_path: Path):
     assert [task["links"][k]["mass"] for k in task["mirror"]] == [link["mass"] for link in task["links"]]
 
 
-def test_a_walk_is_judged_interval_by_interval(tmp_path: Path):
-    """A tenth of a millisecond in the air, from rest, whose end follows from the start by its rates."""
-    task = json.loads(json.dumps(written("walk", walks()["walk_by_muscles"], tmp_path)))
-    n, m, dt, weight = 10, 18, 1e-4, task["weight"]
+def in_the_air(task: dict[str, Any], dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """States of a walker from rest at a moment's begin and end, which follow by its rates, and signals in between."""
+    n, m = 10, 18
     start, signals = np.array([*task["q"][0], *[0.0] * n, *[0.05] * m]), np.array([*[0.05] * m, *[0.0] * n])
     start[1] += 0.3  # m
     torque = pulled(task["muscles"], start[:n], start[n : 2 * n], start[2 * n :])
     qdd = Walker(task).accelerations(start[:n], start[n : 2 * n], torque)
     end = start + dt * np.concatenate([start[n : 2 * n], qdd, np.zeros(m)])
     end[:n] += dt**2 / 2 * qdd
+    return start, end, signals
+
+
+def test_a_walk_is_judged_interval_by_interval(tmp_path: Path):
+    """A tenth of a millisecond in the air."""
+    task = json.loads(json.dumps(written("walk", walks()["walk_by_muscles"], tmp_path)))
+    n, m, dt, weight = 10, 18, 1e-4, task["weight"]
+    start, end, signals = in_the_air(task, dt)
     said = answer([0.0, dt], [[signals]]) | {"state": [start.tolist(), end.tolist()]}
     truth = judged_walk(task, said)
     other = start[[*task["mirror"], *(n + k for k in task["mirror"]), *(2 * n + k for k in task["other"])]]
@@ -257,6 +264,38 @@ def test_a_walk_is_judged_interval_by_interval(tmp_path: Path):
     end[0] += 0.05
     shifted = judged_walk(task, said | {"state": [start.tolist(), end.tolist()]})
     assert shifted.miss == pytest.approx(truth.miss + 0.05, abs=1e-4)
+
+
+def test_a_predicted_walk_is_judged_by_its_effort_over_its_way(tmp_path: Path):
+    """A tenth of a millisecond in the air, at the speed, or so the tool says, with a motor that tries."""
+    followed, task = (
+        json.loads(json.dumps(written("walk", walks()[name], tmp_path)))
+        for name in ("walk_by_muscles", "predict_by_muscles")
+    )
+    dt, torque = 1e-4, 2.0  # s, N m
+    start, end, signals = in_the_air(task, dt)
+    signals[18 + np.argmax(task["motors"])] = torque / max(task["motors"])
+    end[0] = start[0] + task["speed"] * dt
+    said = answer([0.0, dt], [[signals]]) | {"state": [start.tolist(), end.tolist()]}
+    truth = judged_walk(task, said)
+    assert truth.cost == pytest.approx(task["weight"] * (18 * 0.05**3 + torque**3) / task["speed"], rel=1e-6)
+    assert truth.miss == pytest.approx(judged_walk(followed, said).miss, abs=1e-9)
+    assert truth.overstep == pytest.approx((0.4 - dt) / 0.2)  # too short, over the range
+    end[0] += 0.01
+    far = judged_walk(task, said | {"state": [start.tolist(), end.tolist()]})
+    assert far.miss == pytest.approx(truth.miss + 0.01 + 0.01, abs=1e-4)  # by a jump, and by a way too long
+
+
+@pytest.mark.slow
+def test_the_judge_agrees_with_what_colloc_says_of_a_predicted_walk(tmp_path: Path):
+    task = json.loads(json.dumps(written("walk", walks()["predict_by_muscles"], tmp_path)))
+    said = with_colloc.walk(SimpleNamespace(**task), 0, co.HermiteSimpson(50))
+    truth = judged_walk(task, said)
+    assert said["solved"]
+    assert said["cost"] == pytest.approx(0.13436, rel=1e-3)
+    assert truth.cost == pytest.approx(said["cost"], rel=1e-6)
+    assert truth.miss < 0.1
+    assert truth.overstep < 1e-4
 
 
 TOOLS = {
@@ -307,6 +346,17 @@ def test_the_coarsest_good_answer_is_chosen():
     failed = Run("tool", "problem", 0, {"failed": "no"})
     assert chosen([failed, runs[0]], 1.0) is runs[0]
     assert chosen([failed], 1.0) is failed
+
+
+def test_what_takes_long_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(comparison, "asked", lambda *question: pytest.fail("asked again"))
+    said = {"cost": 1.0, "cold": 2 * comparison.LONG, "warm": [], "solved": True, "iterations": 3}
+    run = Run("colloc", "predict_by_muscles", 0, said, Truth(1e-2, 0.0, 1.0))
+    problem = {"name": "predict_by_muscles"}
+    numbers = comparison.measured(run, with_colloc, "walk", problem, 3)
+    assert numbers["cold"] == numbers["warm"] == 2 * comparison.LONG
+    assert numbers["good"] == 1.0  # by the limit of walks
+    assert comparison.patience("walk", problem) > comparison.patience("walk", {"name": "walk_by_muscles"})
 
 
 def test_lines_are_those_of_the_statement(tmp_path: Path):
