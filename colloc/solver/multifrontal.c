@@ -302,6 +302,8 @@ static int whole(int n, const int *pattern, size_t **starts, int **neighbours)
 }
 
 #define LEAF 200 /* variables of a part that is not dissected further */
+#define THICK 16 /* of a part, in what is too much to cut it */
+#define BAND 2   /* levels beyond the thinnest one that a cut may be in */
 
 /* A part of a graph, those it can reach from a root within it: in `queue` by their distance, `level`. How many. */
 static int reach(const size_t *start, const int *neighbour, const int *part, int root, int *level, int *queue)
@@ -316,23 +318,86 @@ static int reach(const size_t *start, const int *neighbour, const int *part, int
     return size;
 }
 
-/* Whether a variable has a neighbour at the next level of its part. */
-static int leads_on(const size_t *start, const int *neighbour, const int *part, const int *level, int i)
+/* Whether a variable has a neighbour in its part at some level. */
+static int touches(const size_t *start, const int *neighbour, const int *part, const int *level, int i, int at)
 {
     for (size_t p = start[i]; p < start[i + 1]; p++)
-        if (part[neighbour[p]] == part[i] && level[neighbour[p]] == level[i] + 1) return 1;
+        if (part[neighbour[p]] == part[i] && level[neighbour[p]] == at) return 1;
     return 0;
 }
 
-/* Nested dissection (George 1973) along a graph that is long, as of a motion in time: each part is cut at the thinnest
-level of a search in breadth, between its quarters. How late every variable is: 0 in what is not cut any further, the
-more the larger the part that it cuts, and most if it is dense. */
+/* A search for the fewest variables that cut a part between two levels: as many as there are paths across without one
+in common (Menger 1927). Variables are passed from their front, state 2 i, to their back, 2 i + 1. */
+struct cut {
+    const size_t *start;
+    const int *neighbour, *part, *level;
+    int low, high;         /* levels that may be cut */
+    int *before;           /* of every variable on a path, the one before it there, or itself; NONE of others */
+    int *seen, *next, *at; /* round when a state was seen last; of every variable its next neighbour; states of a walk */
+};
+
+/* One path more, from a variable of the lowest level; where a walk meets another path it may go back along that. */
+static int add_path(struct cut *c, int root, int round)
+{
+    int depth = 0;
+    c->at[0] = 2 * root, c->seen[2 * root] = round;
+    while (depth >= 0) {
+        int i = c->at[depth] / 2, to = NONE;
+        if (c->at[depth] % 2 == 0) {
+            if (c->before[i] != i) to = 2 * (c->before[i] == NONE ? i : c->before[i]) + 1;
+            if (to != NONE && c->seen[to] == round) to = NONE;
+            if (to != NONE) c->next[to / 2] = 0;
+        } else {
+            if (c->level[i] == c->high && touches(c->start, c->neighbour, c->part, c->level, i, c->high + 1)) break;
+            int degree = (int)(c->start[i + 1] - c->start[i]);
+            while (to == NONE && c->next[i] < degree) {
+                int j = c->neighbour[c->start[i] + c->next[i]++];
+                if (c->part[j] == c->part[i] && c->level[j] >= c->low && c->level[j] <= c->high
+                    && c->seen[2 * j] != round)
+                    to = 2 * j;
+            }
+            if (to == NONE && c->before[i] != NONE && c->seen[2 * i] != round) to = 2 * i;
+        }
+        if (to == NONE) depth--;
+        else c->seen[to] = round, c->at[++depth] = to;
+    }
+    for (int k = 0; k <= depth; k++) {
+        int i = c->at[k] / 2, from = k ? c->at[k - 1] / 2 : i;
+        if (c->at[k] % 2 == 0) c->before[i] = k && from == i ? NONE : from;
+    }
+    return depth >= 0;
+}
+
+/* Paths between the levels of a cut, as many as there are, from `size` variables of a part; then the front of what cuts
+has been seen in the last round, and its back has not. The number of that round. */
+static int find_paths(struct cut *c, const int *variables, int size)
+{
+    for (int k = 0; k < size; k++) {
+        int i = variables[k];
+        c->before[i] = c->seen[2 * i] = c->seen[2 * i + 1] = NONE;
+    }
+    for (int round = 0;; round++) {
+        int more = 0;
+        for (int k = 0; k < size; k++) {
+            int i = variables[k];
+            if (c->level[i] == c->low && c->seen[2 * i] != round
+                && touches(c->start, c->neighbour, c->part, c->level, i, c->low - 1))
+                more += add_path(c, i, round);
+        }
+        if (!more) return round;
+    }
+}
+
+/* Nested dissection (George 1973) along a graph that is long, as of a motion in time: each part is cut by the fewest
+variables about the thinnest level of a search in breadth, between its quarters. How late every variable is: 0 in what
+is not cut any further, the more the larger the part that it cuts, and most if it is dense. */
 static int dissect(int n, const size_t *start, const int *neighbour, int *late)
 {
-    int *work = malloc((6 * (size_t)n + 1) * sizeof(int)), cuts = 0, parts = 1, stack = 0, count = 0;
+    int *work = malloc((12 * (size_t)n + 1) * sizeof(int)), cuts = 0, parts = 1, stack = 0, count = 0;
     if (!work) return 0;
     int *nodes = work, *part = work + n, *level = work + 2 * n, *queue = work + 3 * n, *ends = work + 4 * n;
-    int *thin = work + 5 * n;
+    int *thin = work + 5 * (size_t)n, *room = work + 6 * (size_t)n;
+    struct cut c = {start, neighbour, part, level, 0, 0, room, room + n, room + 3 * (size_t)n, room + 4 * (size_t)n};
     for (int i = 0; i < n; i++) {
         late[i] = is_dense(n, start[i + 1] - start[i]) ? n + 1 : 0;
         part[i] = late[i] ? NONE : 0;
@@ -356,8 +421,12 @@ static int dissect(int n, const size_t *start, const int *neighbour, int *late)
             for (int k = begin; k < end; k++) level[nodes[k]] = NONE;
             reach(start, neighbour, part, root, level, queue);
         }
-        for (int l = 0; l <= level[queue[size - 1]]; l++) thin[l] = 0;
-        for (int k = 0; k < size; k++) thin[level[queue[k]]] += leads_on(start, neighbour, part, level, queue[k]);
+        int highest = level[queue[size - 1]];
+        for (int l = 0; l <= highest; l++) thin[l] = 0;
+        for (int k = 0; k < size; k++) {
+            int i = queue[k];
+            thin[level[i]] += touches(start, neighbour, part, level, i, level[i] + 1);
+        }
         for (int k = 0; k < size; k++) {
             int l = level[queue[k]];
             if (k + 1 < size && level[queue[k + 1]] == l) continue; /* all of a level are counted */
@@ -365,15 +434,21 @@ static int dissect(int n, const size_t *start, const int *neighbour, int *late)
             below = k + 1;
         }
         if (best == NONE) continue;
-        int next = begin;
-        for (int k = 0; k < size && level[queue[k]] <= best; k++)
-            if (level[queue[k]] == best && leads_on(start, neighbour, part, level, queue[k])) late[queue[k]] = n - cuts;
-            else nodes[next++] = queue[k];
+        c.low = best, c.high = best + BAND < highest ? best + BAND : highest - 1;
+        int round = find_paths(&c, queue, size), next = begin, cut = 0;
+        for (int k = 0; k < size; k++) {
+            int i = queue[k], inside = level[i] >= c.low && level[i] <= c.high;
+            int front = inside && c.seen[2 * i] == round, back = inside && c.seen[2 * i + 1] == round;
+            thin[k] = front && !back ? 0 : level[i] < c.low || back ? -1 : 1, cut += thin[k] == 0;
+            if (thin[k] < 0) nodes[next++] = i;
+        }
+        if (cut > size / THICK) continue;
         ends[stack++] = next;
-        for (int k = 0; k < size; k++)
-            if (level[queue[k]] > best) part[queue[k]] = parts, nodes[next++] = queue[k];
-        for (int k = 0; k < size; k++)
-            if (late[queue[k]]) part[queue[k]] = NONE;
+        for (int k = 0; k < size; k++) {
+            int i = queue[k];
+            if (thin[k] == 0) late[i] = n - cuts, part[i] = NONE;
+            if (thin[k] > 0) part[i] = parts, nodes[next++] = i;
+        }
         ends[stack++] = next, parts++, cuts++;
     }
     for (int i = 0; i < n; i++)
