@@ -32,8 +32,8 @@ stay at their bound all through swing; `Step.rest` brings them within 6 degrees 
   stays: a tenfold weight on an even transfer between the feet (`Step.even`) leaves -0.04 and -0.05, so that it is not
   one foot pushing against the other for nothing but what the sideways motion of the body asks for.
 - (5.6), which as printed keeps arm and opposite leg on the same side of shoulder and hip, may fall to -0.01 m2 here
-  (`Step.apart`). Held at zero, the arms hang still: there are a start and an end of every swing, and arm and leg would
-  have to pass at the same instants.
+  (`Step.apart`). Held at zero, arm and leg have to pass at the same instants. Arms then hang nearly still or swing
+  widely by how the search went: it decides a hundredth of the cost.
 - Hips extend further than Winter's, to 26 degrees in place of 11, within two of his standard deviations. All extremes
   are; curves are not all along: the table says during which part of the stride each is further away, and the figure
   shows where.
