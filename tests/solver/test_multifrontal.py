@@ -181,7 +181,8 @@ def test_factors_grow_as_the_intervals_of_a_motion_by_muscles(code):
     Cut at levels of a search in breadth, in place of the fewest variables, they have 310,000 entries on 24.
     """
     entries = [Factors(code, step_pattern(intervals)).info.entries for intervals in (12, 24)]
-    assert entries[1] < 2.2 * entries[0] and entries[1] < 270_000
+    assert entries[1] < 2.2 * entries[0]
+    assert entries[1] < 270_000
 
 
 def test_the_same_pattern_with_other_numbers_has_another_inertia(code):
