@@ -25,7 +25,7 @@ from colloc.models.muscle_walker import MuscleWalker, muscle_walker
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
-from colloc.studies.walking.report.by_muscles import PERCENT, from_strike, gait, gauss_times, half_times
+from colloc.studies.walking.report.by_muscles import PERCENT, from_strike, gait, gauss_times, half_times, simulated
 
 SPEED = 1.2  # m/s
 STEP = 0.47  # s, half a stride of the first guess
@@ -39,9 +39,7 @@ LIMITS = {  # beside those of the model: a person who walks, not one who jumps o
     "knee_angle_l": (-1.2, 0.0),
 }
 LUMBAR = 50.0  # N m, of the motor in place of the trunk's muscles
-# Hundreds of iterations end where their last digits lead, so the linear solver is said. Orders by nested dissection
-# make its factors 20 times as cheap as those by minimum degree.
-IPOPT = {"max_iter": 1000, "linear_solver": "mumps", "mumps_pivot_order": 5}
+IPOPT = {"max_iter": 1000}
 LINES = {  # of the drawing: frames of bodies from the trunk to the toes
     "r": ["torso", "pelvis", "femur_r", "tibia_r", "talus_r", "calcn_r", "toes_r"],
     "l": ["pelvis", "femur_l", "tibia_l", "talus_l", "calcn_l", "toes_l"],
@@ -281,7 +279,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             solution = co.solve(made.problem, halved(solution), guess=solution, **options)
     numbers |= {"cost": solution.cost, "solved": float(solution.success), "error": float(solution.error.untrue)}
     numbers |= {"unknowns": float(solution.x.size), "seconds": time.perf_counter() - begin}
-    numbers |= measures(made, solution, args.speed)
+    numbers |= measures(made, solution, args.speed) | simulated(solution)
     predicted = "Falisse et al. 2022, predicted in 3-D at 1.33 m/s"
     rows = [
         Row("cost", numbers["cost"]),

@@ -43,6 +43,7 @@ from colloc.studies.walking.report.by_muscles import (
     from_strike,
     half_times,
     leg_curves,
+    simulated,
 )
 from colloc.support.display import Table
 
@@ -146,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             found |= {"error": float(solution.error.untrue), "iterations": float(iterations)}
             found |= {"unknowns": float(solution.x.size), "processor_seconds": time.process_time() - begin}
             found |= {f"of.{other}": over_distance(fn, made, solution) for other, fn in CRITERIA.items()}
-            found |= distances(leg(made, solution)[0])
+            found |= distances(leg(made, solution)[0]) | simulated(solution)
             numbers |= {f"{name}.{key}": value for key, value in found.items()}
     print(report(args.question, numbers))
     draw(walks, args.figure)

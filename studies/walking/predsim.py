@@ -37,6 +37,7 @@ from colloc.studies.walking.report.by_muscles import (
     gauss_times,
     half_times,
     leg_curves,
+    simulated,
 )
 
 SPEED = 1.33  # m/s
@@ -307,7 +308,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     made = walk(falisse(args.osim) if args.osim else built_in())
     grids, rounds = (GRIDS[:1], 0) if args.quick else (GRIDS, ROUNDS)
     solution, numbers = solved(made, recorded(made.walker), grids, rounds)
-    numbers |= {"published_human": float(bool(args.osim))} | measures(made, solution, SPEED)
+    numbers |= {"published_human": float(bool(args.osim))} | measures(made, solution, SPEED) | simulated(solution)
     published = "Falisse et al. 2022, by PredSim"
     rows = [
         Row("cost", numbers["cost"], 339.99, published),

@@ -20,6 +20,7 @@ from colloc.plot.style import BLUE, dress, styled
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.walking.by_muscles import INTERVALS, LIMITS, SPEED, Walk, film, halved, measures, strip, walk
 from colloc.studies.walking.costs_by_muscles import OPTIONS, effort, first_walk
+from colloc.studies.walking.report.by_muscles import simulated
 from colloc.support.display import Table
 
 STEP = 0.3  # m/s, from one speed to the next
@@ -87,15 +88,17 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         motions = at_speeds(speeds, 0 if args.quick else ROUNDS)
+    seconds = time.process_time() - begin
     found = {
         speed: measures(made, solution, speed)
         | {"solved": float(solution.success), "error": float(solution.error.untrue), "cost": solution.cost}
+        | simulated(solution)
         for speed, (made, solution) in motions.items()
     }
     numbers = {f"speed.{speed:g}.{key}": value for speed, row in found.items() for key, value in row.items()}
     numbers["runs_from"] = begins(speeds, [found[speed]["stance"] for speed in speeds])
     numbers["solved"] = sum(row["solved"] for row in found.values())
-    numbers |= {"motions": float(len(speeds)), "processor_seconds": time.process_time() - begin}
+    numbers |= {"motions": float(len(speeds)), "processor_seconds": seconds}
     rows = [(f"{speed:.1f}", *(f"{row[key]:.3g}" for key in (*SHOWN, "error"))) for speed, row in found.items()]
     notes = [f"  both feet are off the ground from {numbers['runs_from']:.2f} m/s on; people run from {CHANGE} m/s on"]
     print(Table(args.question, ("m/s", *SHOWN.values(), "error"), rows, notes).text())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import colloc as co
 from colloc.plot.style import FADE, dress
 from colloc.studies.walking.report.norms import bands
 
@@ -49,6 +50,14 @@ def gait(
         "cost_of_transport": float((share @ whole["heat"] + REST * mass) / mass / speed),  # J/kg/m, with rest
         "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
     }
+
+
+def simulated(solution: co.Solution) -> dict[str, float]:
+    """How far motion and states jump from one interval to the next where each is simulated from its start, at most.
+
+    Of what is not solved between its nodes, nothing.
+    """
+    return {"simulated": co.verify(solution, tolerance=1e-8).local_error} if solution.success else {}
 
 
 def from_strike(whole: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
