@@ -310,7 +310,8 @@ class BaseSolution(Named[Any], ABC):
 
     def cost_gap(self) -> CostGap:
         """The estimate of how far the cost is from the best, made anew, of which `error` keeps what it says."""
-        return CostGap(self.program, self.x, self.parameters, self.cost_scale, quadratic_optimum)
+        by_ipopt = partial(quadratic_optimum, compile=self.nlp.compile)
+        return CostGap(self.program, self.x, self.parameters, self.cost_scale, by_ipopt)
 
     def _details(self) -> list[tuple[str, str]]:
         """More lines of the table."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import casadi as ca
 
+from colloc.kernels import Compile
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
+from colloc.solver.linear_solvers import default_linear_solver, in_terms_of_ipopt
 
 # As a rule 7 to 30 iterations; what has not converged then hardly does, and each may take seconds. Every bound has a
 # product of its multiplier and its distance of about the tolerance, which thousands of them add up.
@@ -15,8 +17,8 @@ _IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant")
 _RIDGE = 1e-8
 
 
-def quadratic_optimum(program: QuadraticProgram) -> QuadraticOptimum:
-    """What IPOPT finds, ten times as slowly as PIQP."""
+def quadratic_optimum(program: QuadraticProgram, compile: bool | Compile | None = None) -> QuadraticOptimum:
+    """What IPOPT finds, as a rule more slowly than PIQP; its linear solver is compiled where `solve` does so."""
     n, m = program.g.size, program.low.size
     x, p, lam_f, lam_g = (ca.MX.sym(name, size) for name, size in (("x", n), ("p", 0), ("lam_f", 1), ("lam_g", m)))
     ridged = program.H + _RIDGE * ca.DM.eye(n)
@@ -26,7 +28,7 @@ def quadratic_optimum(program: QuadraticProgram) -> QuadraticOptimum:
     options = {
         "print_time": False,
         "error_on_fail": False,
-        "ipopt": _IPOPT,
+        "ipopt": in_terms_of_ipopt(_IPOPT | {"linear_solver": default_linear_solver(n + m, compile)}),
         "grad_f": ca.Function("grad_f", [x, p], [f, slope], ["x", "p"], ["f", "grad_f_x"]),
         "jac_g": ca.Function("jac_g", [x, p], [g, A], ["x", "p"], ["g", "jac_g_x"]),
         "hess_lag": ca.Function(

@@ -20,7 +20,7 @@ from colloc.models.muscle_walker import MuscleWalker
 from colloc.plot.figure import new_figure
 from colloc.plot.style import styled
 from colloc.studies.reporting import Option, arguments, finish
-from colloc.studies.walking.by_muscles import INTERVALS, IPOPT, SPEED, Walk, film, measures, strip, swinging, walk
+from colloc.studies.walking.by_muscles import INTERVALS, SPEED, Walk, film, measures, strip, swinging, walk
 from colloc.support.display import Table
 
 STARTS, PATIENCE = 20, 500  # iterations
@@ -51,7 +51,8 @@ def attempt(made: Walk, guess: co.transcription.Keyframes) -> Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of a coarse grid
         try:
-            options = IPOPT | {"max_iter": PATIENCE}
+            # Hundreds of iterations end where their last digits lead, so the linear solver is said.
+            options = {"max_iter": PATIENCE, "linear_solver": "mumps", "mumps_pivot_order": 5}
             found = co.solve(made.problem, co.Radau(INTERVALS), guess=guess, ipopt=options, progress=False)
         except co.SolveError:
             found = None

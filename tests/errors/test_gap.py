@@ -311,7 +311,7 @@ def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
 
 
 def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch):
-    def lost(program: QuadraticProgram) -> QuadraticOptimum:
+    def lost(program: QuadraticProgram, compile: object = None) -> QuadraticOptimum:
         return QuadraticOptimum(0 * program.g, np.zeros(program.low.size), 0 * program.g, float("nan"), False)
 
     monkeypatch.setattr("colloc.errors.gap.by_piqp", lost)
