@@ -24,7 +24,7 @@ from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
-_EXCHANGES = 6  # times that nodes are added to one grid, at most
+_EXCHANGES = 10  # times that nodes are added to one grid, at most: each may lead to another valley
 
 
 @dataclass(frozen=True)
