@@ -204,9 +204,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers |= {f"predicted.{key}": value for key, value in measures(then, preferred, SPEED).items()}
     rows = [
         Row("cost of following", numbers["following.cost"]),
-        Row("off by simulation, an interval", numbers["following.simulated"]),
+        Row("activations off by simulation, an interval", numbers["following.simulated"]),
         Row("cost of the walk predicted", numbers["predicted.cost"]),
-        Row("off by simulation, an interval", numbers["predicted.simulated"]),
+        Row("activations off by simulation, an interval", numbers["predicted.simulated"]),
         Row("stance [% of the stride]", numbers["predicted.stance"]),
         Row("greatest force of the ground [weight]", numbers["predicted.peak_force"]),
     ]

@@ -53,9 +53,10 @@ def gait(
 
 
 def simulated(solution: co.Solution) -> dict[str, float]:
-    """How far motion and states jump from one interval to the next where each is simulated from its start, at most.
+    """How far states, simulated on every interval from what drives them, end from the solution's, at most.
 
-    Of what is not solved between its nodes, nothing.
+    Joints are simulated too, by the torques that the motion needs: that muscles give these torques is not for
+    `co.verify` but for `Solution.error` to say. Of what is not solved between its nodes, nothing.
     """
     return {"simulated": co.verify(solution, tolerance=1e-8).local_error} if solution.success else {}
 
