@@ -393,10 +393,10 @@ variables about the thinnest level of a search in breadth, between its quarters.
 is not cut any further, the more the larger the part that it cuts, and most if it is dense. */
 static int dissect(int n, const size_t *start, const int *neighbour, int *late)
 {
-    int *work = malloc((12 * (size_t)n + 1) * sizeof(int)), cuts = 0, parts = 1, stack = 0, count = 0;
+    int *work = malloc((13 * (size_t)n + 1) * sizeof(int)), cuts = 0, parts = 1, stack = 0, count = 0;
     if (!work) return 0;
     int *nodes = work, *part = work + n, *level = work + 2 * n, *queue = work + 3 * n, *ends = work + 4 * n;
-    int *thin = work + 5 * (size_t)n, *room = work + 6 * (size_t)n;
+    int *thin = work + 5 * (size_t)n, *side = work + 6 * (size_t)n, *room = work + 7 * (size_t)n;
     struct cut c = {start, neighbour, part, level, 0, 0, room, room + n, room + 3 * (size_t)n, room + 4 * (size_t)n};
     for (int i = 0; i < n; i++) {
         late[i] = is_dense(n, start[i + 1] - start[i]) ? n + 1 : 0;
@@ -439,15 +439,15 @@ static int dissect(int n, const size_t *start, const int *neighbour, int *late)
         for (int k = 0; k < size; k++) {
             int i = queue[k], inside = level[i] >= c.low && level[i] <= c.high;
             int front = inside && c.seen[2 * i] == round, back = inside && c.seen[2 * i + 1] == round;
-            thin[k] = front && !back ? 0 : level[i] < c.low || back ? -1 : 1, cut += thin[k] == 0;
-            if (thin[k] < 0) nodes[next++] = i;
+            side[k] = front && !back ? 0 : level[i] < c.low || back ? -1 : 1, cut += side[k] == 0;
+            if (side[k] < 0) nodes[next++] = i;
         }
         if (cut > size / THICK) continue;
         ends[stack++] = next;
         for (int k = 0; k < size; k++) {
             int i = queue[k];
-            if (thin[k] == 0) late[i] = n - cuts, part[i] = NONE;
-            if (thin[k] > 0) part[i] = parts, nodes[next++] = i;
+            if (side[k] == 0) late[i] = n - cuts, part[i] = NONE;
+            if (side[k] > 0) part[i] = parts, nodes[next++] = i;
         }
         ends[stack++] = next, parts++, cuts++;
     }
