@@ -74,7 +74,14 @@ def walk(
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
             start = first = co.solve(
-                motion_only(step), curve, guess=start, hessian=squares, compile=compile, ipopt=FIRST, between="nodes"
+                motion_only(step),
+                curve,
+                guess=start,
+                hessian=squares,
+                compile=compile,
+                ipopt=FIRST,
+                between="nodes",
+                cost_tolerance=1.0,
             )
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
         relative = max(tolerance, ROUGHLY) / (1.0 if isinstance(guess, co.Solution) else AT_START)
