@@ -12,13 +12,14 @@ from colloc.dynamics import forward_dynamics
 from colloc.errors.states import state_sizes
 from colloc.model import check_forward
 from colloc.problem import Problem, Slots
+from colloc.problem.time_sets import WHOLE
 from colloc.solution.sample import Sample
 from colloc.solution.solution import Solution
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
 _ROUNDING = 1e-13  # relative size below which a number is rounding
 _LONGEST_STEP = 0.1  # of the integrator, as a fraction of an interval: nothing inside is stepped over
-_NEWTON = 3  # steps to the rates of states that implicit equations give
+_NEWTON = 6  # steps to the rates of states that implicit equations give
 _STEPS = 10  # of the variational equation on an interval
 
 
@@ -67,7 +68,8 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
 
     What is integrated is the deviation from the predicted motion: its rate is zero where the torques produce the
     motion, and the integrator's tolerance is that of the answer. Torques are the solution's own at every time; but
-    joints whose torque is bounded to one value, such as those that nothing drives, get this value.
+    joints whose torque is bounded to one value, such as those that nothing drives, get this value, and joints whose
+    torque an equation gives all along, such as that of muscles, get what it gives at the simulated state.
 
     Parameters
     ----------
@@ -205,7 +207,10 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     q, qd, y = (part + away for part, away in zip((q, qd, y), off, strict=True))
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
-    instant = instant._replace(q=q, qd=qd, tau=tau, states=y)
+    instant = instant._replace(q=q, qd=qd, states=y)
+    joints, torques = _torque_equations(problem)
+    tau[joints] = torques(*instant)
+    instant = instant._replace(tau=tau)
     simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
     rates = _state_rates(problem)(*instant._replace(qdd=simulated))
     rate = width * ca.vertcat(problem.model.position_rates(q, qd) - predicted, simulated - qdd, rates - changes)
@@ -213,6 +218,25 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
+
+
+def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
+    """Joints whose torque follows from positions, velocities, states and signals, and these torques of the slots.
+
+    By equations that hold all along, each linear in the torque of one joint alone.
+    """
+    slots, torques = problem.instant.slots, dict[int, ca.SX]()
+    others = ca.vertcat(slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
+    for constraint in problem.rows.values() if problem.coordinates is None else ():
+        expression, lower, upper = constraint.rows.expression, constraint.rows.lower, constraint.rows.upper
+        slopes = ca.jacobian(expression, slots.tau)
+        if constraint.constraint.where != WHOLE or ca.symvar(slopes) or ca.depends_on(expression, others):
+            continue
+        slopes, rest = ca.evalf(slopes).full(), ca.substitute(expression, slots.tau, ca.SX.zeros(slots.tau.shape))
+        for row in np.flatnonzero((lower == upper) & (np.count_nonzero(slopes, axis=1) == 1)).tolist():
+            joint = int(np.flatnonzero(slopes[row])[0])
+            torques[joint] = (lower[row] - rest[row]) / slopes[row, joint]
+    return [*torques], problem.function("torques", ca.vertcat(ca.SX(0, 1), *torques.values()))
 
 
 def _state_rates(problem: Problem) -> ca.Function:

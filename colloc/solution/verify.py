@@ -127,8 +127,10 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
 
     The torques are integrated forward by CVODES (variable order and step) as Xiang et al. (2009) did with a commercial
     code: from the initial state, and once more on every interval from the solution's own state at its start (Haman and
-    Rao 2024). An unstable motion amplifies errors, by a factor that is found as well: the deviation of the whole then
-    says more about the motion than about the solution, the deviations of the intervals do not.
+    Rao 2024). A torque that an equation gives from the state, as that of muscles, is what it gives at the simulated
+    state: what drives the muscles moves the bodies. An unstable motion amplifies errors, by a factor that is found as
+    well: the deviation of the whole then says more about the motion than about the solution, the deviations of the
+    intervals do not.
 
     Parameters
     ----------

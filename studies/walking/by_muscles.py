@@ -288,6 +288,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         Row("greatest force of the ground [weight]", numbers["peak_force"], 1.19, predicted),
         Row("knee flexion [degrees]", numbers["knee_flexion"], 60.0, predicted),
         Row("cost of transport [J/kg/m]", numbers["cost_of_transport"], 4.20, predicted),
+        Row("off by simulation, an interval", numbers["simulated"]),
     ]
     notes = [
         f"  {numbers['first.iterations']:.0f} iterations and {numbers['first.seconds']:.0f} s to the first walk, on "

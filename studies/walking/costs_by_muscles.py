@@ -171,6 +171,7 @@ def report(question: str, numbers: dict[str, float]) -> str:
         "iterations": "iterations",
         "unknowns": "unknowns",
         "error": "error between the nodes",
+        "simulated": "off by simulation, an interval",
     }
     rows = [(label, *(f"{numbers[f'{name}.{key}']:.3g}" for name in CRITERIA)) for key, label in said.items()]
     return Table(question, ("", *CRITERIA), rows).text()

@@ -41,6 +41,7 @@ from colloc.studies.walking.report.by_muscles import (
     gauss_times,
     half_times,
     leg_curves,
+    simulated,
 )
 
 SPEED = 1.33  # m/s
@@ -289,7 +290,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     for name, following in (("beside a recorded walk", FOLLOWING), ("by effort alone", 0.0)):
         solution, taken = solved(made, guess, following, rounds)
         key = "followed" if following else "predicted"
-        values = taken | measures(made, solution, args.speed)
+        values = taken | measures(made, solution, args.speed) | simulated(solution)
         numbers |= {f"{key}.{what}": value for what, value in values.items()}
         solutions[name], guess = solution, solution
     predicted = "Falisse et al. 2022, predicted in 3-D at 1.33 m/s"

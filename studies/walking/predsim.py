@@ -321,6 +321,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         Row("greatest force of the ground [weight]", numbers["peak_force"], 1.19, published),
         Row("knee flexion [degrees]", numbers["knee_flexion"], 60.4, published),
         Row("cost of transport [J/kg/m]", numbers["cost_of_transport"], 4.20, published),
+        Row("off by simulation, an interval", numbers["simulated"]),
     ]
     notes = [
         f"  {made.walker.label}: {numbers['unknowns']:.0f} unknowns, {numbers['iterations']:.0f} iterations and "

@@ -1,19 +1,25 @@
 """Muscles in problems: what they need, what they give along a motion, and what a reader of numbers computes anew."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.interpolate import KroghInterpolator
+from scipy.optimize import brentq
 
 import colloc as co
 from colloc.models.two_link import two_link
+from tests.support.random_trees import pin, pinocchio_tree
 
 MODEL = two_link()
 V = co.muscles.ViaPoint
 RANGES = {"shoulder": (-0.5, 1.2), "elbow": (0.0, 2.2)}
 RESERVES = {"shoulder": 10.0, "elbow": 10.0}
+JOINT = {"shoulder_flexor": 0, "shoulder_extensor": 0, "elbow_flexor": 1, "elbow_extensor": 1}
 
 
 def arm() -> list[co.muscles.Muscle]:
@@ -77,9 +83,7 @@ def test_activation_follows_as_sharply_as_said(sharpness: float):
     [state] = [unknown for unknown in muscles.unknowns if isinstance(unknown, co.State)]
     assert state.rate is not None
     rate = ca.evalf(ca.SX(state.rate(now)))
-    share = 0.5 + 0.5 * np.tanh(sharpness * (excitation - activation))
-    slowing = 0.5 + 1.5 * activation
-    expected = (share / (0.015 * slowing) + (1 - share) * slowing / 0.060) * (excitation - activation)
+    expected = activation_rates(activation, excitation, sharpness)
     np.testing.assert_allclose(rate.full()[:, 0], expected, rtol=1e-12)
 
 
@@ -88,32 +92,120 @@ def test_a_sharpness_that_is_none_is_refused():
         co.muscles.Muscles(MODEL, ARM, sharpness=0.0)
 
 
+def paths(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Lengths of the paths, rates of these and moment arms about the one joint that each crosses, shape (3, 4)."""
+    rows = []
+    for muscle in ARM:
+        p, j = muscle.path, JOINT[muscle.name]
+        x, powers = (q[j] - p.middle[0]) / p.half[0], p.powers[:, 0]
+        arm_ = -(p.coefficients * powers) @ x ** np.maximum(powers - 1, 0) / p.half[0]
+        rows.append((p.coefficients @ x**powers, -arm_ * qd[j], arm_))
+    return np.array(rows).T
+
+
+def fiber_force(muscle: co.muscles.Muscle, activation: float, length: float, velocity: float) -> float:
+    """Along the fibers, in maximal isometric forces; of no pennation."""
+    c, stretch, rate = muscle.curves, length / muscle.optimal_fiber_length, velocity
+    return activation * c.active_force(stretch) * c.force_velocity(rate) + c.passive_force(stretch) + 0.01 * rate
+
+
+def speed_limit(muscle: co.muscles.Muscle) -> float:
+    """Of the fibers [m/s]."""
+    return 10 * muscle.optimal_fiber_length
+
+
+def tensions(q: np.ndarray, qd: np.ndarray, activation: np.ndarray) -> np.ndarray:
+    """Of rigid tendons, in maximal isometric forces."""
+    return np.array(
+        [
+            fiber_force(muscle, activation[k], length - muscle.tendon_slack_length, rate / speed_limit(muscle))
+            for k, (muscle, length, rate) in enumerate(zip(ARM, *paths(q, qd)[:2], strict=True))
+        ]
+    )
+
+
+def torques(q: np.ndarray, qd: np.ndarray, tension: np.ndarray, reserve: np.ndarray) -> np.ndarray:
+    """Of muscles and reserves about both joints [N m]."""
+    torque = 10.0 * reserve
+    for k, muscle in enumerate(ARM):
+        torque[JOINT[muscle.name]] += paths(q, qd)[2, k] * muscle.max_isometric_force * tension[k]
+    return torque
+
+
+def tension_rates(q: np.ndarray, qd: np.ndarray, activation: np.ndarray, tension: np.ndarray) -> np.ndarray:
+    """Of compliant tendons [1/s]: at the velocity at which the fibers pull as hard as the tendon."""
+    rates = []
+    for k, (muscle, length, rate) in enumerate(zip(ARM, *paths(q, qd)[:2], strict=True)):
+        c, slack = muscle.curves, muscle.tendon_slack_length
+        fiber = length - slack * c.tendon_length(tension[k])
+        pull = partial(fiber_force, muscle, activation[k], fiber)
+        velocity: Any = brentq(lambda v, pull=pull, k=k: pull(v) - tension[k], -20.0, 20.0, xtol=1e-14)
+        rates.append((rate - velocity * speed_limit(muscle)) * c.tendon_stiffness(tension[k]) / slack)
+    return np.array(rates)
+
+
+def activation_rates(activation: np.ndarray, excitation: np.ndarray, sharpness: float = 10.0) -> np.ndarray:
+    """De Groote et al. 2016, equations 1 and 2 [1/s]."""
+    share = 0.5 + 0.5 * np.tanh(sharpness * (excitation - activation))
+    slowing = 0.5 + 1.5 * activation
+    return (share / (0.015 * slowing) + (1 - share) * slowing / 0.060) * (excitation - activation)
+
+
 def test_torques_are_forces_times_arms_by_plain_numbers(rigid):
     """Fibers and moment arms anew, in NumPy, from the solution's signals alone."""
     muscles, solution = rigid
     for t in (0.11, 0.32, 0.5):
         now = solution.at(t)
-        torque = 10.0 * now.reserve
-        for k, muscle in enumerate(ARM):
-            p = muscle.path
-            j = MODEL.joint_names.index(p.joints[0])
-            x = (now.q[j] - p.middle[0]) / p.half[0]
-            powers = p.powers[:, 0]
-            length = p.coefficients @ x**powers
-            arm_ = -(p.coefficients * powers) @ x ** np.maximum(powers - 1, 0) / p.half[0]
-            stretch = (length - muscle.tendon_slack_length) / muscle.optimal_fiber_length
-            rate = -arm_ * now.qd[j] / (10 * muscle.optimal_fiber_length)
-            c = muscle.curves
-            active = now.activation[k] * c.active_force(stretch) * c.force_velocity(rate)
-            force = muscle.max_isometric_force * (active + c.passive_force(stretch) + 0.01 * rate)
-            torque[j] += arm_ * force
+        torque = torques(now.q, now.qd, tensions(now.q, now.qd, now.activation), now.reserve)
         np.testing.assert_allclose(now.tau, torque, atol=2e-2)  # N m, of 10: between collocation points
         np.testing.assert_allclose(solution.evaluate(muscles.torques, t), torque, atol=1e-9)
 
 
-def test_simulation_of_the_torques_repeats_the_motion(rigid):
-    solution = rigid[1]
-    assert co.verify(solution).forward_error < 1e-3
+@pytest.mark.parametrize("tendons", ["rigid", "compliant"])
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
+def test_errors_of_a_coarse_motion_by_muscles_are_those_that_scipy_finds(tendons: str):
+    """Excitations and reserves drive muscles and these the arm, in NumPy, Pinocchio's bodies and SciPy's steps."""
+    muscles = co.muscles.Muscles(MODEL, ARM, tendons=tendons, activation="explicit", reserves=RESERVES)
+    solution = co.solve(reach(muscles), co.Radau(4), progress=False)
+    names = ("activation", "tension") if tendons == "compliant" else ("activation",)
+    tree = pinocchio_tree(MODEL)
+    data = tree.model.createData()
+
+    def rates(t: float, x: np.ndarray, signals) -> np.ndarray:
+        q, qd, activation, tension = x[:2], x[2:4], x[4:8], x[8:]
+        if tendons == "compliant":
+            tension_rate = tension_rates(q, qd, activation, tension)
+        else:
+            tension, tension_rate = tensions(q, qd, activation), x[:0]
+        excitation, reserve = np.split(signals(t), [4])
+        inputs = (tree.into(part) for part in (q, qd, torques(q, qd, tension, reserve)))
+        qdd = tree.back(pin.aba(tree.model, data, *inputs))
+        return np.concatenate([qd, qdd, activation_rates(activation, excitation), tension_rate])
+
+    edges = solution.mesh_times
+    at = solution.at(edges)
+    ends = np.hstack([at.q, at.qd, *(getattr(at, name) for name in names)])
+    whole, errors = ends[0], []
+    for k in range(4):
+        t = edges[k] + (edges[k + 1] - edges[k]) * (1 - np.cos(np.pi * (np.arange(25) + 0.5) / 25)) / 2
+        now = solution.at(t)
+        signals = KroghInterpolator(t, np.hstack([now.excitation, now.reserve]))
+        both = [
+            solve_ivp(rates, edges[k : k + 2], x, method="LSODA", rtol=1e-10, atol=1e-12, args=(signals,)).y[:, -1]
+            for x in (ends[k], whole)
+        ]
+        whole = both[1]
+        errors.append(np.abs(np.delete(both - ends[k + 1], [2, 3], axis=1)))
+    check = co.verify(solution, tolerance=1e-10)
+    local, carried = np.swapaxes(errors, 0, 1)
+    assert local[:, :2].max() > 1e-4
+    # States relative to their natural size, half their range but one at most, and the most they come to.
+    now, natural = solution.at(np.linspace(0.0, 0.6, 2000)), {"activation": 0.495, "tension": 1.0}
+    size = np.hstack([natural[name] + np.abs(getattr(now, name)).max(axis=0) for name in names])
+    local[:, 2:] /= size
+    carried[:, 2:] /= size
+    assert check.local_errors == pytest.approx(local, rel=5e-4, abs=1e-8)
+    assert check.joint_errors == pytest.approx(carried.max(axis=0), rel=5e-4, abs=1e-8)
 
 
 def test_tendon_and_fibers_pull_alike_and_lose_no_power(compliant):

@@ -53,12 +53,12 @@ def gait(
 
 
 def simulated(solution: co.Solution) -> dict[str, float]:
-    """How far states, simulated on every interval from what drives them, end from the solution's, at most.
+    """How far joints [rad, m] and states, which what drives the muscles moves forward, end from the solution's.
 
-    Joints are simulated too, by the torques that the motion needs: that muscles give these torques is not for
-    `co.verify` but for `Solution.error` to say. Of what is not solved between its nodes, nothing.
+    On every interval from the solution's own state at its start, at most; and joints and states of the whole motion.
     """
-    return {"simulated": co.verify(solution, tolerance=1e-8).local_error} if solution.success else {}
+    check = co.verify(solution, tolerance=1e-8)
+    return {"simulated": check.local_error, "simulated.whole": check.forward_error}
 
 
 def from_strike(whole: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
