@@ -19,6 +19,7 @@ import casadi as ca
 
 from colloc import kernels
 from colloc.kernels import Compile, CompileError, CompileWarning
+from colloc.kernels.options import thread_count
 from colloc.support.checks import InputError, quoted, warn
 
 OURS = "multifrontal"
@@ -95,6 +96,7 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
+    ctypes.CDLL(str(path)).use_threads(thread_count(Compile()))
     return {**_MA97, **options, "linear_solver": "ma97", "hsllib": str(path)}
 
 

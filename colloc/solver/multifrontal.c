@@ -7,7 +7,9 @@ parent (Duff, Reid 1983). Pivots are of order one or two, from the columns of a 
 within a threshold; a column without such a pivot is delayed to the parent, so that the signs of D are the inertia of A.
 Pivoting depends on the numbers alone: the same system has the same solution, to the last bit, whoever else computes.
 
-Every instance has its own factors; orders are shared, behind a lock. */
+Where that pays, subtrees are factorised by several threads, and what is above them by one: no front is added to in
+another order than by one thread, so that digits are the same. Every instance has its own factors; orders are shared,
+behind a lock. */
 
 #include <math.h>
 #include <pthread.h>
@@ -263,7 +265,8 @@ struct analysis {
     int *variable;  /* at every place */
     int *first;     /* place of a front's first own variable; its other own ones follow */
     int *parent;    /* NONE for roots */
-    int *children;  /* how many a front has */
+    int *child;     /* the last one of a front, or NONE */
+    int *sibling;   /* the one before, or NONE */
     int *level;     /* distance from the root, modulo 2 */
     size_t *border; /* start of a front's other rows, and of the row of each in the parent's front */
     int *rows, *above;
@@ -276,9 +279,9 @@ struct analysis {
 static void forget(struct analysis *a)
 {
     if (!a) return;
-    free(a->pattern), free(a->variable), free(a->first), free(a->parent), free(a->children), free(a->level);
-    free(a->border), free(a->rows), free(a->above), free(a->entry), free(a->source), free(a->row), free(a->column);
-    free(a);
+    free(a->pattern), free(a->variable), free(a->first), free(a->parent), free(a->child), free(a->sibling);
+    free(a->level), free(a->border), free(a->rows), free(a->above), free(a->entry), free(a->source), free(a->row);
+    free(a->column), free(a);
 }
 
 /* Both triangles of a pattern without the diagonal: starts, then neighbours. */
@@ -631,12 +634,12 @@ static int number(struct analysis *a, const int *front, const int *parent)
     memcpy(next, a->first, count * sizeof(int));
     for (int k = 0; k < n; k++) a->variable[next[rank[front[k]]]++] = old[k];
     for (int f = 0; f < count; f++) a->parent[rank[f]] = parent[f] == NONE ? NONE : rank[parent[f]];
-    memset(a->children, 0, count * sizeof(int));
-    for (int f = count - 1; f >= 0; f--) {
+    for (int f = 0; f < count; f++) a->child[f] = NONE;
+    for (int f = 0; f < count; f++) {
         int p = a->parent[f];
-        a->level[f] = p == NONE ? 0 : !a->level[p];
-        if (p != NONE) a->children[p]++;
+        if (p != NONE) a->sibling[f] = a->child[p], a->child[p] = f;
     }
+    for (int f = count - 1; f >= 0; f--) a->level[f] = a->parent[f] == NONE ? 0 : !a->level[a->parent[f]];
     free(work);
     return 1;
 }
@@ -646,11 +649,10 @@ static int find_rows(struct analysis *a, const size_t *start, const int *neighbo
 {
     int n = a->n, good = 1;
     struct list rows = {0};
-    int *work = malloc((2 * (size_t)n + 2 * (size_t)a->fronts + 1) * sizeof(int));
+    int *work = malloc((2 * (size_t)n + 1) * sizeof(int));
     if (!work) return 0;
-    int *place = work, *seen = work + n, *child = work + 2 * n, *sibling = child + a->fronts;
+    int *place = work, *seen = work + n;
     for (int k = 0; k < n; k++) place[a->variable[k]] = k, seen[k] = NONE;
-    for (int f = 0; f < a->fronts; f++) child[f] = NONE;
     for (int f = 0; f < a->fronts && good; f++) {
         int end = a->first[f + 1];
         size_t begin = a->border[f] = rows.size;
@@ -662,7 +664,7 @@ static int find_rows(struct analysis *a, const size_t *start, const int *neighbo
                 if (i >= end && seen[i] != f) seen[i] = f, rows.at[rows.size++] = i;
             }
         }
-        for (int c = child[f]; c != NONE && good; c = sibling[c]) {
+        for (int c = a->child[f]; c != NONE && good; c = a->sibling[c]) {
             size_t p = a->border[c], last = a->border[c + 1];
             good = reserve(&rows, last - p);
             for (; p < last && good; p++) {
@@ -672,8 +674,6 @@ static int find_rows(struct analysis *a, const size_t *start, const int *neighbo
         }
         if (rows.size > begin) qsort(rows.at + begin, rows.size - begin, sizeof(int), ascending);
         a->border[f + 1] = rows.size;
-        int p = a->parent[f];
-        if (p != NONE) sibling[f] = child[p], child[p] = f;
     }
     free(work), free(a->rows), free(a->above);
     a->rows = rows.at;
@@ -708,19 +708,17 @@ static int gather_siblings(const struct analysis *a, int *front, int *parent)
 {
     int fronts = a->fronts, n = a->n;
     struct child *children = malloc((fronts + 1) * sizeof(struct child));
-    int *work = malloc((3 * (size_t)fronts + 2 * (size_t)n + 1) * sizeof(int)), good = children && work, count = 0;
+    int *work = malloc((2 * (size_t)fronts + 2 * (size_t)n + 1) * sizeof(int)), good = children && work, count = 0;
     if (!good) {
         free(children), free(work);
         return -1;
     }
-    int *head = work, *next = work + fronts, *into = work + 2 * fronts, *rows = work + 3 * fronts, *seen = rows + n;
-    for (int f = 0; f < fronts; f++) head[f] = NONE, into[f] = f;
+    int *into = work, *kept = work + fronts, *rows = work + 2 * fronts, *seen = rows + n;
+    for (int f = 0; f < fronts; f++) into[f] = f;
     for (int k = 0; k < n; k++) seen[k] = NONE;
-    for (int f = 0; f < fronts; f++)
-        if (a->parent[f] != NONE) next[f] = head[a->parent[f]], head[a->parent[f]] = f;
     for (int p = 0; p < fronts; p++) {
         int size = 0, group = NONE, width = 0, border = 0;
-        for (int c = head[p]; c != NONE; c = next[c])
+        for (int c = a->child[p]; c != NONE; c = a->sibling[c])
             if (a->first[c + 1] - a->first[c] + a->border[c + 1] - a->border[c] > 2) /* slacks remain alone */
                 children[size++] = (struct child){c, a->variable[a->first[c + 1] - 1]};
         qsort(children, size, sizeof(struct child), by_variable);
@@ -742,10 +740,10 @@ static int gather_siblings(const struct analysis *a, int *front, int *parent)
         }
     }
     for (int f = 0; f < fronts; f++)
-        if (into[f] == f) head[f] = count++;
+        if (into[f] == f) kept[f] = count++;
     for (int f = 0; f < fronts; f++) {
-        for (int k = a->first[f]; k < a->first[f + 1]; k++) front[k] = head[into[f]];
-        if (into[f] == f) parent[head[f]] = a->parent[f] == NONE ? NONE : head[into[a->parent[f]]];
+        for (int k = a->first[f]; k < a->first[f + 1]; k++) front[k] = kept[into[f]];
+        if (into[f] == f) parent[kept[f]] = a->parent[f] == NONE ? NONE : kept[into[a->parent[f]]];
     }
     free(children), free(work);
     return count;
@@ -802,7 +800,8 @@ static struct analysis *analyse(int n, const int *start, const int *row)
             && ((a->fronts = gather_fronts(n, tree, rows, front, parent)) > 0 || n == 0);
         size_t count = a->fronts + 1;
         good = good && (a->first = malloc(count * sizeof(int))) && (a->parent = malloc(count * sizeof(int)))
-            && (a->children = malloc(count * sizeof(int))) && (a->level = malloc(count * sizeof(int)))
+            && (a->child = malloc(count * sizeof(int))) && (a->sibling = malloc(count * sizeof(int)))
+            && (a->level = malloc(count * sizeof(int)))
             && (a->border = malloc(count * sizeof(size_t))) && (a->entry = malloc(count * sizeof(size_t)))
             && (a->source = malloc((nonzeros + 1) * sizeof(int))) && (a->row = malloc((nonzeros + 1) * sizeof(int)))
             && (a->column = malloc((nonzeros + 1) * sizeof(int))) && number(a, front, parent)
@@ -1095,30 +1094,41 @@ static int eliminate(struct front *f, double threshold, double small, double *pa
 
 /* Numbers -------------------------------------------------------------------------------------------------------- */
 
+/* What belongs to some of the fronts, which one thread works on. */
+struct part {
+    double *values; /* of L, front after front */
+    double *d;      /* two of every pivot */
+    double *left[2]; /* what fronts leave to their parents, at either level a stack */
+    double *pack;
+    size_t values_room, d_room, left_room[2], pack_room, used, left_used[2];
+    struct list places;
+    int *local;
+    int pivots, negative, pairs, delays, most, flag;
+    double work;
+};
+
+/* All of a system. The first part are the fronts above all subtrees that are shared out, without these all fronts; every
+further part are subtrees. */
 struct factors {
     struct analysis *a;
-    double *values; /* of L, front after front */
-    size_t room, used;
-    size_t *start, *index;  /* of every front: its first value, and the first of its rows' places */
-    int *rows, *pivots, *local;
-    struct list places;
-    double *d; /* two of every place */
-    double *left[2]; /* what fronts leave to their parents, at either level a stack */
-    size_t left_room[2], left_used[2];
-    int *waiting[2], count[2]; /* the fronts whose it is */
-    double *pack, *vector;
-    size_t pack_room;
-    int negative, pairs, delays, most;
-    double work;
+    int parts, *owner; /* of every front: its part, */
+    size_t *start, *index, *left; /* its first value there, the first of its rows' places, what it leaves to its parent, */
+    int *rows, *pivots, *pivot; /* its size, and its first pivot there */
+    struct part *part;
+    double *vector;
 };
 
 static void discard(struct factors *s)
 {
     if (!s) return;
     release(s->a);
-    free(s->values), free(s->start), free(s->index), free(s->rows), free(s->pivots), free(s->local), free(s->places.at);
-    free(s->d), free(s->left[0]), free(s->left[1]), free(s->waiting[0]), free(s->waiting[1]), free(s->pack);
-    free(s->vector), free(s);
+    for (int k = 0; k < s->parts && s->part; k++) {
+        struct part *p = s->part + k;
+        free(p->values), free(p->d), free(p->left[0]), free(p->left[1]), free(p->pack), free(p->places.at);
+        free(p->local);
+    }
+    free(s->owner), free(s->start), free(s->index), free(s->left), free(s->rows), free(s->pivots), free(s->pivot);
+    free(s->part), free(s->vector), free(s);
 }
 
 static int widen(double **at, size_t *room, size_t needed)
@@ -1131,6 +1141,82 @@ static int widen(double **at, size_t *room, size_t needed)
     return 1;
 }
 
+#define MOST_THREADS 64
+#define WORTHWHILE 1e6 /* cost for which a thread is begun, about half a millisecond */
+#define GAIN 0.8       /* what they leave of it, at most */
+#define MOST_SPLITS 64
+static int threads = 1;
+
+/* How many threads factorisations may have from now on. */
+EXPORT void use_threads(int count) { threads = count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : count; }
+
+struct subtree {
+    int root;
+    double cost;
+};
+
+static int dearest(const void *x, const void *y)
+{
+    double a = ((const struct subtree *)x)->cost, b = ((const struct subtree *)y)->cost;
+    return (a < b) - (a > b);
+}
+
+/* Gives subtrees, the dearest first, each to the thread that has least to do; what the busiest one has, and of every
+root, if asked for, its part. */
+static double spread(const struct subtree *tree, int size, int count, int *owner)
+{
+    double load[MOST_THREADS] = {0}, most = 0;
+    for (int k = 0; k < size; k++) {
+        int least = 0;
+        for (int t = 1; t < count; t++)
+            if (load[t] < load[least]) least = t;
+        load[least] += tree[k].cost;
+        if (load[least] > most) most = load[least];
+        if (owner) owner[tree[k].root] = least + 1;
+    }
+    return most;
+}
+
+/* Shares subtrees out among threads, of which the dearest one gives way to those below its root as long as that may
+help. The owner of every front, and the number of parts; 0 without memory. */
+static int share(const struct analysis *a, int count, int *owner)
+{
+    int fronts = a->fronts, size = 0, best = NONE;
+    double *below = malloc((fronts + 1) * sizeof(double)), total = 0, above = 0;
+    struct subtree *tree = malloc((fronts + 1) * sizeof(struct subtree));
+    int *split = malloc((fronts + 1) * sizeof(int)), good = below && tree && split; /* when a front came to be above */
+    for (int f = 0; f < fronts && good; f++) {
+        double width = a->first[f + 1] - a->first[f];
+        below[f] = cost(width, width + (a->border[f + 1] - a->border[f])), split[f] = MOST_SPLITS, owner[f] = 0;
+        for (int c = a->child[f]; c != NONE; c = a->sibling[c]) below[f] += below[c];
+        if (a->parent[f] == NONE) tree[size++] = (struct subtree){f, below[f]}, total += below[f];
+    }
+    double least = total * GAIN;
+    if (count > total / WORTHWHILE) count = (int)(total / WORTHWHILE);
+    for (int k = 0; good && count > 1 && k < MOST_SPLITS && size && above + (total - above) / count < least; k++) {
+        qsort(tree, size, sizeof(struct subtree), dearest);
+        double time = above + spread(tree, size, count, 0);
+        if (time < least) least = time, best = k;
+        int root = tree->root;
+        *tree = tree[--size], above += below[root], split[root] = k;
+        for (int c = a->child[root]; c != NONE; c = a->sibling[c])
+            tree[size++] = (struct subtree){c, below[c]}, above -= below[c];
+    }
+    if (good && best != NONE) {
+        size = 0;
+        for (int f = 0; f < fronts; f++) {
+            int p = a->parent[f];
+            if (split[f] >= best && (p == NONE || split[p] < best)) tree[size++] = (struct subtree){f, below[f]};
+        }
+        qsort(tree, size, sizeof(struct subtree), dearest);
+        spread(tree, size, count, owner);
+        for (int f = fronts - 1; f >= 0; f--)
+            if (a->parent[f] != NONE && !owner[f]) owner[f] = owner[a->parent[f]];
+    }
+    free(below), free(tree), free(split);
+    return good ? best == NONE ? 1 : count + 1 : 0;
+}
+
 /* Takes over an analysis. */
 static struct factors *prepare(struct analysis *a)
 {
@@ -1141,13 +1227,20 @@ static struct factors *prepare(struct analysis *a)
     }
     size_t count = a->fronts + 1, n = a->n + 1;
     s->a = a;
-    if ((s->start = malloc(count * sizeof(size_t))) && (s->index = malloc(count * sizeof(size_t)))
+    int good = (s->owner = malloc(count * sizeof(int))) && (s->start = malloc(count * sizeof(size_t)))
+        && (s->index = malloc(count * sizeof(size_t))) && (s->left = malloc(count * sizeof(size_t)))
         && (s->rows = malloc(count * sizeof(int))) && (s->pivots = malloc(count * sizeof(int)))
-        && (s->local = malloc(n * sizeof(int))) && (s->d = malloc(2 * n * sizeof(double)))
-        && (s->vector = malloc(2 * n * sizeof(double))) && (s->waiting[0] = malloc(count * sizeof(int)))
-        && (s->waiting[1] = malloc(count * sizeof(int))) && widen(&s->values, &s->room, a->factor + 1)
-        && reserve(&s->places, a->border[a->fronts] + n))
-        return s;
+        && (s->pivot = malloc(count * sizeof(int))) && (s->vector = malloc(2 * n * sizeof(double)))
+        && (s->parts = share(a, threads, s->owner)) && (s->part = calloc(s->parts, sizeof(struct part)));
+    for (int f = 0; f < a->fronts && good; f++) { /* what it takes unless pivots are delayed */
+        size_t width = a->first[f + 1] - a->first[f];
+        s->part[s->owner[f]].used += width * (width + a->border[f + 1] - a->border[f]);
+    }
+    for (int k = 0; k < s->parts && good; k++) {
+        struct part *p = s->part + k;
+        good = widen(&p->values, &p->values_room, p->used + 1) && (p->local = malloc(n * sizeof(int)));
+    }
+    if (good) return s;
     discard(s);
     return 0;
 }
@@ -1179,15 +1272,14 @@ static void add(const struct front *f, double *y, const double *x, int size, con
 }
 
 /* What is below the pivots of a front, the delayed columns first, left to the parent. */
-static int leave(struct factors *s, int number, struct front *f, size_t begin)
+static int leave(struct part *p, int level, struct front *f, size_t begin)
 {
-    int level = s->a->level[number], delayed = f->complete - f->pivots, size = f->rows - f->pivots;
+    int delayed = f->complete - f->pivots, size = f->rows - f->pivots;
     size_t border = f->rows - f->complete, ld = f->rows;
-    s->waiting[level][s->count[level]++] = number;
-    s->left_used[level] = begin + (size_t)size * size;
+    p->left_used[level] = begin + (size_t)size * size;
     if (!delayed) return 1;
-    if (!widen(&s->left[level], &s->left_room[level], s->left_used[level])) return 0;
-    double *to = s->left[level] + begin;
+    if (!widen(&p->left[level], &p->left_room[level], p->left_used[level])) return 0;
+    double *to = p->left[level] + begin;
     for (int j = (int)border - 1; j >= 0; j--) /* from the end: it moves up within its own memory */
         memmove(to + (size_t)(j + delayed) * size + delayed, to + border * j, border * sizeof(double));
     for (int j = 0; j < delayed; j++)
@@ -1201,59 +1293,91 @@ static int late_columns(const struct factors *s, int front)
     return s->rows[front] - s->pivots[front] - (int)(s->a->border[front + 1] - s->a->border[front]);
 }
 
+/* What all fronts have in common. */
+struct task {
+    struct factors *s;
+    const double *value; /* of A */
+    double threshold, small, most; /* `most` values of L */
+    int part;
+};
+
 /* Assembles a front, eliminates its pivots, and leaves the rest to the parent. 1, or a flag. */
-static int work_front(struct factors *s, int number, const double *value, double threshold, double small, double most,
-                      int pivots)
+static int work_front(const struct task *task, int number)
 {
+    struct factors *s = task->s;
     const struct analysis *a = s->a;
+    struct part *p = s->part + task->part;
+    double threshold = task->threshold;
     int level = a->level[number], begin = a->first[number], width = a->first[number + 1] - begin;
     int border = (int)(a->border[number + 1] - a->border[number]), other = !level, delayed = 0;
-    int *child = s->waiting[other] + s->count[other] - a->children[number];
-    for (int c = 0; c < a->children[number]; c++) delayed += late_columns(s, child[c]);
-    struct front f = {0, width + delayed + border, width + delayed, 0, 0, s->d + 2 * (size_t)pivots};
-    size_t ld = f.rows, size = (size_t)border * border, base = s->left_used[level];
-    if (f.rows > s->most) s->most = f.rows;
-    if (s->used + ld * f.complete > most) return TOO_DEAR;
-    if (!reserve(&s->places, f.rows) || !widen(&s->values, &s->room, s->used + ld * f.complete)
-        || !widen(&s->left[level], &s->left_room[level], base + size)
-        || !widen(&s->pack, &s->pack_room, pack_size(f.rows)))
+    for (int c = a->child[number]; c != NONE; c = a->sibling[c]) delayed += late_columns(s, c);
+    struct front f = {0, width + delayed + border, width + delayed, 0, 0, 0};
+    size_t ld = f.rows, size = (size_t)border * border, base = p->left_used[level];
+    if (f.rows > p->most) p->most = f.rows;
+    if (p->used + ld * f.complete > task->most) return TOO_DEAR;
+    if (!reserve(&p->places, f.rows) || !widen(&p->values, &p->values_room, p->used + ld * f.complete)
+        || !widen(&p->left[level], &p->left_room[level], base + size)
+        || !widen(&p->d, &p->d_room, 2 * (size_t)(p->pivots + f.complete))
+        || !widen(&p->pack, &p->pack_room, pack_size(f.rows)))
         return NO_MEMORY;
-    s->start[number] = s->used, s->index[number] = s->places.size, s->rows[number] = f.rows;
-    f.at = s->values + s->used, f.place = s->places.at + s->places.size;
-    double *rest = s->left[level] + base;
+    s->start[number] = p->used, s->index[number] = p->places.size, s->rows[number] = f.rows;
+    s->pivot[number] = p->pivots, s->left[number] = base;
+    f.at = p->values + p->used, f.place = p->places.at + p->places.size, f.d = p->d + 2 * (size_t)p->pivots;
+    double *rest = p->left[level] + base;
     memset(f.at, 0, ld * f.complete * sizeof(double));
     if (size) memset(rest, 0, size * sizeof(double));
     for (int k = 0; k < width; k++) f.place[k] = begin + k;
     for (int k = 0; k < border; k++) f.place[f.complete + k] = a->rows[a->border[number] + k];
     for (size_t k = a->entry[number]; k < a->entry[number + 1]; k++) {
         int row = a->row[k];
-        f.at[ld * a->column[k] + row + (row < width ? 0 : delayed)] += value[a->source[k]];
+        f.at[ld * a->column[k] + row + (row < width ? 0 : delayed)] += task->value[a->source[k]];
     }
     int before = f.complete;
-    for (int c = a->children[number] - 1; c >= 0; c--) { /* from the top of the stack */
-        const int *above = a->above + a->border[child[c]];
-        const int *rest_of_child = s->places.at + s->index[child[c]] + s->pivots[child[c]];
-        int count = s->rows[child[c]] - s->pivots[child[c]], late = late_columns(s, child[c]);
+    for (int c = a->child[number]; c != NONE; c = a->sibling[c]) {
+        const struct part *from = s->part + s->owner[c];
+        const int *above = a->above + a->border[c];
+        const int *rest_of_child = from->places.at + s->index[c] + s->pivots[c];
+        int count = s->rows[c] - s->pivots[c], late = late_columns(s, c);
         before -= late;
-        for (int k = 0; k < late; k++) s->local[k] = before + k, f.place[before + k] = rest_of_child[k];
-        for (int k = late; k < count; k++) s->local[k] = above[k - late] + (above[k - late] < width ? 0 : delayed);
-        s->left_used[other] -= (size_t)count * count;
-        add(&f, rest, s->left[other] + s->left_used[other], count, s->local, late == 0);
+        for (int k = 0; k < late; k++) p->local[k] = before + k, f.place[before + k] = rest_of_child[k];
+        for (int k = late; k < count; k++) p->local[k] = above[k - late] + (above[k - late] < width ? 0 : delayed);
+        add(&f, rest, from->left[other] + s->left[c], count, p->local, late == 0);
+        if (from == p) p->left_used[other] = s->left[c]; /* the top of its stack */
     }
-    s->count[other] -= a->children[number];
     /* A slack alone divides what only its multiplier sees, which refinement puts right. */
     if (f.rows == 2 && width == 1) threshold *= ALONE;
-    if (!eliminate(&f, threshold, small, s->pack)) return SINGULAR;
+    if (!eliminate(&f, threshold, task->small, p->pack)) return SINGULAR;
     for (int done = 0; done < f.pivots && border;) {
         int depth = f.pivots - done < DEPTH ? f.pivots - done : DEPTH;
         if (f.d[2 * (done + depth) - 1] != 0) depth++;
-        update(rest, border, border, border, f.at + ld * done + f.complete, ld, depth, f.d + 2 * done, s->pack);
+        update(rest, border, border, border, f.at + ld * done + f.complete, ld, depth, f.d + 2 * done, p->pack);
         done += depth;
     }
-    s->pivots[number] = f.pivots, s->delays += f.complete - f.pivots;
-    s->used += ld * f.pivots, s->places.size += f.rows;
+    s->pivots[number] = f.pivots;
+    p->used += ld * f.pivots, p->places.size += f.rows, p->pivots += f.pivots, p->delays += f.complete - f.pivots;
+    for (int k = 0; k < f.pivots; k++) {
+        const double *d = f.d + 2 * k;
+        p->work += (double)(f.rows - k) * (f.rows - k);
+        if (d[1] == 0) {
+            p->negative += d[0] < 0;
+            continue;
+        }
+        p->negative += d[0] / d[1] * (d[2] / d[1]) < 1 ? 1 : d[0] < 0 ? 2 : 0;
+        p->pairs++, p->work += (double)(f.rows - k - 1) * (f.rows - k - 1), k++;
+    }
     if (a->parent[number] == NONE) return f.pivots < f.complete ? SINGULAR : 1;
-    return leave(s, number, &f, base) ? 1 : NO_MEMORY;
+    return leave(p, level, &f, base) ? 1 : NO_MEMORY;
+}
+
+/* Factorises the fronts of a part. */
+static void *work(void *argument)
+{
+    const struct task *task = argument;
+    struct part *p = task->s->part + task->part;
+    p->flag = 1;
+    for (int f = 0; f < task->s->a->fronts && p->flag > 0; f++)
+        if (task->s->owner[f] == task->part) p->flag = work_front(task, f);
+    return 0;
 }
 
 /* Factorises a matrix with these values, into at most so many values of L. 1, or a flag. */
@@ -1264,23 +1388,26 @@ static int factorise(struct factors *s, const double *value, double threshold, d
     double check = 0;
     for (size_t k = 0; k < nonzeros; k++) check += 0 * value[k];
     if (check != 0 || isnan(check)) return SINGULAR;
-    s->used = s->places.size = 0, s->negative = s->pairs = s->delays = s->most = 0, s->work = 0;
-    for (int l = 0; l < 2; l++) s->left_used[l] = 0, s->count[l] = 0;
-    int pivots = 0;
-    for (int f = 0; f < a->fronts; f++) {
-        int flag = work_front(s, f, value, threshold, small, most, pivots);
-        if (flag < 0) return flag;
-        const double *d = s->d + 2 * (size_t)pivots;
-        for (int k = 0; k < s->pivots[f]; k++) {
-            if (d[2 * k + 1] != 0) {
-                double sign = d[2 * k] / d[2 * k + 1] * (d[2 * k + 2] / d[2 * k + 1]);
-                s->negative += sign < 1 ? 1 : d[2 * k] < 0 ? 2 : 0, s->pairs++, k++;
-            } else s->negative += d[2 * k] < 0;
-        }
-        for (double rows = s->rows[f], k = 0; k < s->pivots[f]; k++) s->work += (rows - k) * (rows - k);
-        pivots += s->pivots[f];
+    struct task task[MOST_THREADS + 1];
+    pthread_t thread[MOST_THREADS + 1];
+    int begun[MOST_THREADS + 1] = {0};
+    for (int k = 0; k < s->parts; k++) {
+        struct part *p = s->part + k;
+        task[k] = (struct task){s, value, threshold, small, most, k};
+        p->used = p->places.size = p->left_used[0] = p->left_used[1] = 0;
+        p->pivots = p->negative = p->pairs = p->delays = p->most = 0, p->work = 0;
     }
-    return 1;
+    for (int k = 2; k < s->parts; k++) begun[k] = !pthread_create(thread + k, 0, work, task + k);
+    for (int k = 1; k < s->parts; k++) {
+        if (begun[k]) pthread_join(thread[k], 0);
+        else work(task + k);
+    }
+    for (int k = 1; k < s->parts; k++) {
+        if (s->part[k].flag < 0) return s->part[k].flag;
+        task->most -= s->part[k].used;
+    }
+    work(task);
+    return s->part->flag;
 }
 
 /* x overwritten by the solution. */
@@ -1289,11 +1416,11 @@ static void solve(const struct factors *s, double *x)
     const struct analysis *a = s->a;
     double *y = s->vector, *z = y + a->n;
     for (int k = 0; k < a->n; k++) y[k] = x[a->variable[k]];
-    const double *d = s->d;
     for (int f = 0; f < a->fronts; f++) {
         int rows = s->rows[f], pivots = s->pivots[f];
-        const int *place = s->places.at + s->index[f];
-        const double *column = s->values + s->start[f];
+        const struct part *p = s->part + s->owner[f];
+        const int *place = p->places.at + s->index[f];
+        const double *column = p->values + s->start[f], *d = p->d + 2 * (size_t)s->pivot[f];
         for (int k = 0; k < rows; k++) z[k] = k < pivots ? y[place[k]] : 0;
         for (int k = 0; k < pivots; k++, column += rows) {
             double value = z[k];
@@ -1302,18 +1429,18 @@ static void solve(const struct factors *s, double *x)
         for (int k = 0; k < pivots; k++) {
             if (d[2 * k + 1] != 0) {
                 double beside = d[2 * k + 1], above = d[2 * k] / beside, below = d[2 * k + 2] / beside;
-                double scale = 1 / (beside * (above * below - 1)), p = z[k], q = z[k + 1];
-                z[k] = (below * p - q) * scale, z[k + 1] = (above * q - p) * scale, k++;
+                double scale = 1 / (beside * (above * below - 1)), b = z[k], c = z[k + 1];
+                z[k] = (below * b - c) * scale, z[k + 1] = (above * c - b) * scale, k++;
             } else z[k] /= d[2 * k];
         }
         for (int k = 0; k < pivots; k++) y[place[k]] = z[k];
         for (int k = pivots; k < rows; k++) y[place[k]] += z[k];
-        d += 2 * pivots;
     }
     for (int f = a->fronts - 1; f >= 0; f--) {
         int rows = s->rows[f], pivots = s->pivots[f];
-        const int *place = s->places.at + s->index[f];
-        const double *column = s->values + s->start[f] + (size_t)rows * pivots;
+        const struct part *p = s->part + s->owner[f];
+        const int *place = p->places.at + s->index[f];
+        const double *column = p->values + s->start[f] + (size_t)rows * pivots;
         for (int k = 0; k < rows; k++) z[k] = y[place[k]];
         for (int k = pivots - 1; k >= 0; k--) {
             column -= rows;
@@ -1399,9 +1526,13 @@ EXPORT void ma97_factor_d(int type, const int *ptr, const int *row, const double
     int flag = factorise(s, value, control->u, control->small, control->u > USUAL ? INFINITY : DEAR * a->factor);
     if (flag == TOO_DEAR) flag = factorise(s, value, LENIENT, control->small, INFINITY);
     info->flag = flag < 0 ? flag : 0;
-    info->num_neg = s->negative, info->num_two = s->pairs, info->num_delay = s->delays, info->maxfront = s->most;
-    info->num_factor = (long)s->used, info->num_flops = (long)s->work, info->num_sup = a->fronts;
-    info->matrix_rank = a->n;
+    info->matrix_rank = a->n, info->num_sup = a->fronts;
+    for (int k = 0; k < s->parts; k++) {
+        const struct part *p = s->part + k;
+        info->num_neg += p->negative, info->num_two += p->pairs, info->num_delay += p->delays;
+        info->num_factor += (long)p->used, info->num_flops += (long)p->work;
+        if (p->most > info->maxfront) info->maxfront = p->most;
+    }
 }
 
 EXPORT void ma97_solve_d(int job, int nrhs, double *x, int ldx, void **akeep, void **fkeep,

@@ -2,11 +2,13 @@
 
 Arms, human bodies, classics and random arms, solved with either. Linear algebra is what IPOPT itself measures of its
 steps, processor time: the systems written down, ordered, factorised, solved and refined. Iterations that differ tell
-that the last digits of a step do; memory is the largest of a process that solves nothing else.
+that the last digits of a step do; memory is the largest of a process that solves nothing else. Our own is run on two
+threads, too: the wall time of one over theirs.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import sys
@@ -36,11 +38,11 @@ from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import AT_START, FIRST, IPOPT, POINTS, posed
 from colloc.support.display import Table
 
-SOLVERS = ("mumps", "multifrontal")
+SOLVERS = ("mumps", "multifrontal", "threads")  # the last is ours on two
 OPTIONS = (Option("arms", 60, "number of random arms", least=1),)
 PANDA_TORQUES = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])  # N m
 STRIDES = (12, 24, 48)  # intervals of half a stride by muscles
-TOTAL = re.compile(r"^PDSystemSolverTotal\.*: +([\d.]+)", flags=re.MULTILINE)
+TOTAL = re.compile(r"^PDSystemSolverTotal\.*: +([\d.]+) \(sys: +[\d.]+ wall: +([\d.]+)\)", flags=re.MULTILINE)
 
 
 class Run(NamedTuple):
@@ -51,8 +53,8 @@ class Run(NamedTuple):
     status : str
     cost : float
     iterations : int
-    seconds : float
-        Of the processor, in linear algebra [s].
+    seconds, wall : float
+        Of the processor and of the clock, in linear algebra [s].
     memory : float
         Largest of the process [MB].
     """
@@ -61,11 +63,14 @@ class Run(NamedTuple):
     cost: float
     iterations: int
     seconds: float
+    wall: float
     memory: float
 
 
 def measured(problem: Any, curve: Any, linear_solver: str, **options: Any) -> tuple[co.Solution, Run]:
     """A problem solved with a linear solver; other options are IPOPT's, or of `co.solve` if it has them."""
+    os.environ["OMP_NUM_THREADS"] = "2" if linear_solver == "threads" else "1"
+    linear_solver = linear_solver.replace("threads", "multifrontal")
     settings = {name: options.pop(name) for name in ("guess", "hessian") if name in options}
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
@@ -75,9 +80,9 @@ def measured(problem: Any, curve: Any, linear_solver: str, **options: Any) -> tu
         solution = co.solve(
             problem, curve, between="nodes", raise_on_failure=False, progress=False, ipopt=chosen, **settings
         )
-        seconds = sum(map(float, TOTAL.findall(log.read_text())))
+        seconds, wall = np.array(TOTAL.findall(log.read_text()), dtype=float).sum(axis=0).tolist()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return solution, Run(solution.message, solution.cost, solution.iterations, seconds, memory)
+    return solution, Run(solution.message, solution.cost, solution.iterations, seconds, wall, memory)
 
 
 def arm(fast: bool) -> co.Problem:
@@ -170,7 +175,7 @@ def groups(quick: bool, count: int) -> list[Group]:
 
 
 def paired(group: Group) -> list[dict[str, Run]]:
-    """The cases of a group, solved with either solver in a process of its own."""
+    """The cases of a group, solved with each solver in a process of its own."""
     runs = {}
     for name in SOLVERS:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as worker:
@@ -179,8 +184,8 @@ def paired(group: Group) -> list[dict[str, Run]]:
 
 
 def compared(runs: Mapping[str, Run]) -> dict[str, float]:
-    """Numbers of one case: MUMPS over ours, and how far apart the ends are."""
-    theirs, ours = (runs[name] for name in SOLVERS)
+    """Numbers of one case: MUMPS over ours, one thread over two, and how far apart the ends are."""
+    theirs, ours, threads = (runs[name] for name in SOLVERS)
     solved = {name: runs[name].status == "Solve_Succeeded" for name in SOLVERS}
     return {
         "iterations_mumps": theirs.iterations,
@@ -189,6 +194,8 @@ def compared(runs: Mapping[str, Run]) -> dict[str, float]:
         "seconds": ours.seconds,
         "ratio": theirs.seconds / max(ours.seconds, 1e-3),  # IPOPT counts milliseconds
         "ratio_each": theirs.seconds / max(ours.seconds, 1e-3) * ours.iterations / max(theirs.iterations, 1),
+        "threads": ours.wall / max(threads.wall, 1e-3),
+        "threads_apart": float((ours.cost, ours.iterations) != (threads.cost, threads.iterations)),
         "apart": abs(theirs.cost - ours.cost) / max(abs(theirs.cost), 1e-12),
         "cost": ours.cost,
         "solved_mumps": float(solved["mumps"]),
@@ -208,15 +215,16 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers_of_case = compared(pair)
             key = f"linear_algebra.{case}".replace(" ", "_").replace(",", "")
             numbers |= {f"{key}.{name}": value for name, value in numbers_of_case.items()}
-            theirs, ours = (pair[name] for name in SOLVERS)
+            theirs, ours, _ = (pair[name] for name in SOLVERS)
             ends = "same" if theirs.status == ours.status else f"{theirs.status}, {ours.status}"
             rows.append((
                 case, f"{theirs.iterations}, {ours.iterations}", f"{theirs.seconds:.3f}", f"{ours.seconds:.3f}",
-                f"{numbers_of_case['ratio_each']:.1f}", f"{numbers_of_case['apart']:.0e}",
+                f"{numbers_of_case['ratio_each']:.1f}", f"{numbers_of_case['threads']:.2f}",
+                f"{numbers_of_case['apart']:.0e}",
                 f"{numbers_of_case['memory']:.2f}", ends,
             ))  # fmt: skip
             print("  ".join(rows[-1]), file=sys.stderr)
-    header = ("", "iterations", "MUMPS, s", "ours, s", "ratio each", "costs apart", "memory", "end")
+    header = ("", "iterations", "MUMPS, s", "ours, s", "ratio each", "two threads", "costs apart", "memory", "end")
     print(Table("Linear algebra of IPOPT: MUMPS, and ours", header, rows).text())
     return finish(args, numbers)
 

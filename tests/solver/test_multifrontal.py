@@ -4,6 +4,7 @@ import ctypes
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -225,6 +226,106 @@ def test_instances_do_not_know_each_other_and_threads_have_the_same_digits(code)
     alone = [answer(matrix) for matrix in matrices]
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(answer, matrices * 5)) == alone * 5
+
+
+def chain(rng: np.random.Generator, blocks: int, size: int, tie: float) -> np.ndarray:
+    """A band of blocks, each an indefinite KKT matrix tied to the next, with a share of late pivots."""
+    n = blocks * size
+    matrix = np.zeros((n, n))
+    for k in range(blocks):
+        own = slice(k * size, (k + 1) * size)
+        matrix[own, own] = random_kkt(rng, size - size // 3, size // 3, 0.3)
+        if k:
+            before = slice((k - 1) * size, k * size)
+            matrix[own, before] = tie * rng.normal(size=(size, size)) * (rng.random((size, size)) < 0.05)
+            matrix[before, own] = matrix[own, before].T
+    return matrix
+
+
+class Threads(NamedTuple):
+    """The code with a count of threads that are begun, of which every other one is refused if so wished."""
+
+    text: str
+    code: ctypes.CDLL
+    begun: ctypes.c_int
+    refused: ctypes.c_int
+
+
+@pytest.fixture(scope="module")
+def threads() -> Threads:
+    counted = """#include <pthread.h>
+__attribute__((visibility("default"))) int begun, refused;
+static int begin(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *argument)
+{
+    return begun++ % 2 && refused ? -1 : pthread_create(thread, how, work, argument);
+}
+#define pthread_create begin
+"""
+    text = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
+    text = text.replace("#include <pthread.h>\n", counted).replace("WORTHWHILE 1e6", "WORTHWHILE 1e4")
+    try:
+        code = ctypes.CDLL(str(build_source("threads", text, Compile())))
+    except CompileError as error:
+        pytest.skip(str(error))
+    return Threads(text, code, *(ctypes.c_int.in_dll(code, name) for name in ("begun", "refused")))
+
+
+@pytest.mark.parametrize("refused", [0, 1])
+@pytest.mark.parametrize("u", [1e-8, 0.1])
+@pytest.mark.parametrize("tie", [0.0, 1e-3])
+def test_several_threads_find_the_same_bits(threads: Threads, tie: float, u: float, refused: int):
+    """Of blocks each tied to the next, or to none; with pivots that wait; also where there are fewer than asked for."""
+    rng = np.random.default_rng(0)
+    matrix = chain(rng, 24, 30, tie)
+    right, answers = rng.normal(size=len(matrix)), []
+    threads.refused.value = refused
+    for count, most in ((1, 0), (2, 1), (3, 2), (7, 6), (1000, 63)):
+        threads.code.use_threads(count)
+        threads.begun.value = 0
+        factors = Factors(threads.code, matrix != 0, u)
+        for _ in range(2):  # the memory of the first time is used again
+            assert factors.factorise(matrix) == 0
+        assert min(most, 2) <= threads.begun.value / 2 <= most
+        info = factors.info
+        numbers = info.negative, info.delays, info.pairs, info.entries, info.work
+        answers.append((numbers, factors.solve(right).tobytes()))
+    assert len(set(answers)) == 1
+    (negative, delays, *_), _ = answers[0]
+    assert negative == (np.linalg.eigvalsh(matrix) < 0).sum()
+    assert delays > 0
+
+
+def test_whichever_thread_comes_upon_what_is_singular_says_so(threads: Threads):
+    threads.code.use_threads(4)
+    threads.refused.value = 0
+    matrix = chain(np.random.default_rng(5), 24, 30, 1e-3)
+    factors = Factors(threads.code, matrix != 0)
+    for place in range(0, len(matrix), 90):
+        wrong = matrix.copy()
+        wrong[place] = wrong[:, place] = 0.0
+        assert factors.factorise(wrong) == SINGULAR
+    assert factors.factorise(matrix) == 0
+    right = np.ones(len(matrix))
+    np.testing.assert_allclose(factors.solve(right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_walk_has_the_threads_of_the_environment_and_the_same_bits(threads: Threads, monkeypatch):
+    monkeypatch.setattr(linear_solvers, "source", lambda: threads.text)
+    step, iterates = walk(), []
+    for count in (1, 2):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(count))
+        threads.begun.value = threads.refused.value = 0
+        solution = co.solve(
+            step.problem,
+            co.Radau(12),
+            guess=swinging(step.walker, SPEED, STEP),
+            ipopt={"max_iter": 3, "linear_solver": "multifrontal"},
+            raise_on_failure=False,
+        )
+        assert (threads.begun.value > 0) == (count > 1)
+        iterates.append(solution.x.tobytes())
+    assert iterates[0] == iterates[1]
 
 
 def test_ipopt_comes_to_the_same_answer():
