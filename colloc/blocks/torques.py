@@ -54,8 +54,8 @@ class Torques:
     """How torques and their derivatives enter an NLP, by a formulation of the inverse dynamics.
 
     A derivative recursion takes `lie_hessian` with it for the second derivatives, `by_differentiation` is for both. By
-    default it is differentiation of the formulation for few joints, the composite recursion for many. All grids of the
-    problem share `views`, how a place on the motion sees these torques: see `Grid`.
+    default it is differentiation of the formulation for few joints, the composite recursion for many. All programs of
+    the problem share `views`, how a place on the motion sees these torques: see `Grid`.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -265,6 +265,11 @@ class Problem(Tabular, Portable):
         if self.coordinates is not None:
             return self.coordinates.torques(now, self.wrenches, recursion)
         return inverse_dynamics(recursion, self.model, now.q, now.qd, now.qdd, self.wrenches)
+
+    @cached_property
+    def formulations(self) -> list[Any]:
+        """What programs of this problem share, whatever their curves: one for each formulation of its dynamics."""
+        return []
 
     @cached_property
     def closure(self) -> ConstraintRows | None:

@@ -364,12 +364,16 @@ class NLP(BaseNLP):
         """The program of a problem."""
         model = instance("problem", problem, Problem).model
         instance("recipe", recipe, Recipe)
-        movers: list[int] = []  # of every body, how many joints move it
-        for parent, dof in zip(model.parents, model.dofs, strict=True):
-            movers.append((movers[parent] if parent >= 0 else 0) + (dof is not None))
-        pairs = sum(movers[body] for body in model.moving)
-        announce(f"building the program of {model.name}, {model.n} joints", _SECONDS * pairs)
-        torques = Torques(problem, recipe.dynamics, recipe.sensitivities)
+        formulation = recipe.dynamics, recipe.sensitivities
+        torques = next((made for made in problem.formulations if made.given == formulation), None)
+        if torques is None:
+            movers: list[int] = []  # of every body, how many joints move it
+            for parent, dof in zip(model.parents, model.dofs, strict=True):
+                movers.append((movers[parent] if parent >= 0 else 0) + (dof is not None))
+            pairs = sum(movers[body] for body in model.moving)
+            announce(f"building the program of {model.name}, {model.n} joints", _SECONDS * pairs)
+            torques = Torques(problem, *formulation)
+            problem.formulations.append(torques)
         return cls(grid_of(recipe.curve, problem, torques, recipe.extra), recipe.compile)
 
     @property

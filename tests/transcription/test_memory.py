@@ -54,14 +54,19 @@ def test_operations_are_counted_where_products_are_made_in_numbers(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
-def test_a_problem_keeps_nothing_of_its_solves():
+def test_a_problem_keeps_functions_of_its_solves_and_no_program():
     problem = chain(2)
-    co.solve(problem, co.BSpline(4), between="nodes")
-    known = set(vars(problem))
-    for intervals in (4, 5, 6):
+
+    def functions_after(intervals: int) -> int:
         co.solve(problem, co.BSpline(intervals), between="nodes")
-    gc.collect()
+        gc.collect()
+        return sum(isinstance(one, ca.Function) for one in gc.get_objects())
+
+    first = functions_after(4)
+    known = set(vars(problem))
+    assert [functions_after(intervals) for intervals in (4, 5, 6)] == [first] * 3
     assert set(vars(problem)) == known
+    assert len(problem.formulations) == 1
     assert not [one for one in gc.get_referrers(problem) if isinstance(one, co.transcription.NLP)]
 
 

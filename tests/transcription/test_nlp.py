@@ -35,6 +35,27 @@ def point(nlp: BaseNLP, seed: int = 0) -> np.ndarray:
     return np.clip(x, np.maximum(nlp.lower, -10) + 0.01, np.minimum(nlp.upper, 10) - 0.01)
 
 
+def test_programs_of_a_problem_share_its_functions():
+    """And find the same answers, to the last bit, as of problems of their own."""
+    shared, curves = everything(), (co.BSpline(6), co.HermiteSimpson(4), co.BSpline(9))
+    for curve in curves:
+        nlps = [co.transcribe(problem, curve) for problem in (shared, everything())]
+        x = point(nlps[0])
+        hessians = [nlp.hess_lag(x, [1.5], 1.3, np.ones(nlp.n_g)).full().tobytes() for nlp in nlps]
+        assert hessians[0] == hessians[1]
+    costs = [{block.functions for block in co.transcribe(shared, curve).costs} for curve in (curves[0], curves[2])]
+    assert costs[0] == costs[1]
+    assert len(shared.formulations) == 1
+    for dynamics, sensitivities in (
+        (co.dynamics.lie, None),
+        (co.dynamics.newton_euler, by_differentiation(co.dynamics.lie)),
+    ):
+        for _ in range(2):
+            co.transcribe(shared, curves[0], dynamics, sensitivities)
+    assert len(shared.formulations) == 3
+    assert not replace(shared, duration=1.0).formulations
+
+
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_derivatives_equal_central_differences(curve: co.BSpline):
     nlp = co.transcribe(everything(), curve)
