@@ -227,7 +227,7 @@ def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
     """
     slots, torques = problem.instant.slots, dict[int, ca.SX]()
     others = ca.vertcat(slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
-    for constraint in problem.rows.values() if problem.coordinates is None else ():
+    for constraint in problem.rows.values():
         expression, lower, upper = constraint.rows.expression, constraint.rows.lower, constraint.rows.upper
         slopes = ca.jacobian(expression, slots.tau)
         if constraint.constraint.where != WHOLE or ca.symvar(slopes) or ca.depends_on(expression, others):

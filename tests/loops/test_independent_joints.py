@@ -221,6 +221,32 @@ def test_the_error_is_what_a_simulation_finds():
         assert simulated[k].max() > 1e-6
 
 
+def test_a_drive_that_an_equation_gives_moves_the_chain_in_a_simulation():
+    """A damped spring beside a signal: what is off between nodes is as estimated, and falls with the grid."""
+    arm = five_bar((0.0, 0.0, 0.0))
+    driven = arm.model.joint_names.index(arm.independent[0])
+
+    def drive(now: co.problem.Instant) -> ca.SX:
+        return now.tau[driven] - 20 * now.signal[0] + 0.5 * now.qd[driven] + 2 * now.q[driven]
+
+    still = dict.fromkeys(arm.independent, 0.0)
+    ends = [
+        fix(q=dict(zip(arm.independent, pose, strict=True)), qd=still)
+        for fix, pose in ((co.initial, START), (co.final, END))
+    ]
+    rows, signal = [*ends, co.path(drive, equals=0.0, name="drive")], co.Unknown("signal", 1)
+    problem = co.Problem(
+        arm.model, 1.0, co.integral(effort), rows, unknowns=[signal], coordinates=IndependentJoints(arm)
+    )
+    errors = []
+    for intervals in (3, 6, 12):
+        solution = co.solve(problem, co.Radau(intervals), between="nodes", progress=False)
+        errors.append(co.verify(solution).local_error)
+        assert 0.5 < errors[-1] / solution.error.untrue < 1.5
+    assert 20 < errors[0] / errors[1] < 80
+    assert 20 < errors[1] / errors[2] < 80
+
+
 def test_velocities_and_positions_of_dependent_joints_are_bounded():
     """The rocker, which follows from the crank."""
     free = cranked(co.BSpline(20)).at(FINE)
