@@ -48,6 +48,7 @@ _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
 _FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
+_EVEN = 200_000  # entries from which on PIQP takes no less time than the other solver, where it does find the optimum
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 # The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.
@@ -288,9 +289,10 @@ class _QuadraticModel:
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         convex = self._derivatives.convex.matrix
         program = self._program(convex)
-        large = program.fill > _FILL
-        solvers = (self._solver,) if large else (by_piqp, self._solver)
-        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale)
+        fill = program.fill
+        large = fill > _FILL
+        in_turn = (by_piqp, self._solver) if fill < _EVEN else (self._solver, by_piqp)
+        optimum = program.optimum(*in_turn[: 1 if large else 2], doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):
