@@ -292,7 +292,8 @@ class _QuadraticModel:
         fill = program.fill
         large = fill > _FILL
         in_turn = (by_piqp, self._solver) if fill < _EVEN else (self._solver, by_piqp)
-        optimum = program.optimum(*in_turn[: 1 if large else 2], doubt=self._doubt / self._scale)
+        solvers = in_turn[:1] if large else in_turn
+        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):

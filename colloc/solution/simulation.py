@@ -229,8 +229,10 @@ def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
     others = ca.vertcat(slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
     for constraint in problem.rows.values():
         expression, lower, upper = constraint.rows.expression, constraint.rows.lower, constraint.rows.upper
+        if constraint.constraint.where != WHOLE or ca.depends_on(expression, others):
+            continue
         slopes = ca.jacobian(expression, slots.tau)
-        if constraint.constraint.where != WHOLE or ca.symvar(slopes) or ca.depends_on(expression, others):
+        if ca.symvar(slopes):
             continue
         slopes, rest = ca.evalf(slopes).full(), ca.substitute(expression, slots.tau, ca.SX.zeros(slots.tau.shape))
         for row in np.flatnonzero((lower == upper) & (np.count_nonzero(slopes, axis=1) == 1)).tolist():

@@ -1404,7 +1404,7 @@ static int factorise(struct factors *s, const double *value, double threshold, d
     }
     for (int k = 1; k < s->parts; k++) {
         if (s->part[k].flag < 0) return s->part[k].flag;
-        task->most -= s->part[k].used;
+        task->most -= s->part[k].used; /* what is left for the fronts above */
     }
     work(task);
     return s->part->flag;
