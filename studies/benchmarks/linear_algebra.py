@@ -38,7 +38,8 @@ from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import AT_START, FIRST, IPOPT, POINTS, posed
 from colloc.support.display import Table
 
-SOLVERS = ("mumps", "multifrontal", "threads")  # the last is ours on two
+# Linear solver and threads of every way to solve a case.
+WAYS = {"mumps": ("mumps", 1), "multifrontal": ("multifrontal", 1), "threads": ("multifrontal", 2)}
 OPTIONS = (Option("arms", 60, "number of random arms", least=1),)
 PANDA_TORQUES = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])  # N m
 STRIDES = (12, 24, 48)  # intervals of half a stride by muscles
@@ -67,10 +68,10 @@ class Run(NamedTuple):
     memory: float
 
 
-def measured(problem: Any, curve: Any, linear_solver: str, **options: Any) -> tuple[co.Solution, Run]:
-    """A problem solved with a linear solver; other options are IPOPT's, or of `co.solve` if it has them."""
-    os.environ["OMP_NUM_THREADS"] = "2" if linear_solver == "threads" else "1"
-    linear_solver = linear_solver.replace("threads", "multifrontal")
+def measured(problem: Any, curve: Any, way: str, **options: Any) -> tuple[co.Solution, Run]:
+    """A problem solved in one of `WAYS`; other options are IPOPT's, or of `co.solve` if it has them."""
+    linear_solver, threads = WAYS[way]
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # of this process, which is for one way alone
     settings = {name: options.pop(name) for name in ("guess", "hessian") if name in options}
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
@@ -97,53 +98,53 @@ def arm(fast: bool) -> co.Problem:
     return co.Problem(panda(), 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
 
 
-def gait(linear_solver: str) -> list[Run]:
+def gait(way: str) -> list[Run]:
     """Both searches for a step of the 55-DOF human, as in `walking.gait`."""
     step, curve = posed(Step(walking(human55())), POINTS)
     still = co.line(step.stance.standing, step.stance.standing)
-    start, first = measured(motion_only(step), curve, linear_solver, guess=still, **FIRST)
+    start, first = measured(motion_only(step), curve, way, guess=still, **FIRST)
     squares = {"guess": start, "hessian": co.solver.Hessian.GAUSS_NEWTON, "tol": 1e-2 / AT_START}
-    return [first, measured(walk(step), curve, linear_solver, **IPOPT | squares)[1]]
+    return [first, measured(walk(step), curve, way, **IPOPT | squares)[1]]
 
 
-def human(linear_solver: str) -> list[Run]:
+def human(way: str) -> list[Run]:
     """The 43-DOF human on two curves, on the finer one sixty iterations."""
     data = effort(small=False)
-    coarse = measured(data.problem(), data.curve, linear_solver)[1]
-    return [coarse, measured(data.problem(), co.BSpline(10, degree=4), linear_solver, max_iter=60)[1]]
+    coarse = measured(data.problem(), data.curve, way)[1]
+    return [coarse, measured(data.problem(), co.BSpline(10, degree=4), way, max_iter=60)[1]]
 
 
-def arms(linear_solver: str) -> list[Run]:
+def arms(way: str) -> list[Run]:
     """A Panda and two links."""
     jumps = [co.BSpline(count, degree=4, continuity=1) for count in (20, 60)]
     cases = [(arm(True), curve) for curve in jumps] + [(arm(False), co.BSpline(30, degree=5))]
-    return [measured(problem, curve, linear_solver)[1] for problem, curve in cases]
+    return [measured(problem, curve, way)[1] for problem, curve in cases]
 
 
-def muscles(linear_solver: str) -> list[Run]:
+def muscles(way: str) -> list[Run]:
     """Fifteen iterations of half a stride by muscles; last with MUMPS told to order by nested dissection."""
     step = by_muscles.walk()
     options = {"guess": by_muscles.swinging(step.walker, by_muscles.SPEED, by_muscles.STEP), "max_iter": 15}
     grids = [co.Radau(count) for count in STRIDES]
-    plain = [measured(step.problem, grid, linear_solver, **options)[1] for grid in grids]
-    return [*plain, measured(step.problem, grids[-1], linear_solver, mumps_pivot_order=5, **options)[1]]
+    plain = [measured(step.problem, grid, way, **options)[1] for grid in grids]
+    return [*plain, measured(step.problem, grids[-1], way, mumps_pivot_order=5, **options)[1]]
 
 
-def radau(intervals: int, linear_solver: str) -> list[Run]:
+def radau(intervals: int, way: str) -> list[Run]:
     """Two links on Radau's points."""
-    return [measured(time_optimal.problem, co.Radau(intervals), linear_solver)[1]]
+    return [measured(time_optimal.problem, co.Radau(intervals), way)[1]]
 
 
-def classics(linear_solver: str) -> list[Run]:
+def classics(way: str) -> list[Run]:
     """The classics, on splines whose accelerations may jump."""
     curve = co.BSpline(40, degree=4, continuity=1)
-    return [measured(CLASSICS[name].problem(), curve, linear_solver, max_iter=500)[1] for name in CLASSICS]
+    return [measured(CLASSICS[name].problem(), curve, way, max_iter=500)[1] for name in CLASSICS]
 
 
-def random_arms(count: int, linear_solver: str) -> list[Run]:
+def random_arms(count: int, way: str) -> list[Run]:
     """Random arms."""
     curve = co.BSpline(20)
-    return [measured(random_problem(seed), curve, linear_solver, max_iter=500)[1] for seed in range(count)]
+    return [measured(random_problem(seed), curve, way, max_iter=500)[1] for seed in range(count)]
 
 
 class Group(NamedTuple):
@@ -175,18 +176,18 @@ def groups(quick: bool, count: int) -> list[Group]:
 
 
 def paired(group: Group) -> list[dict[str, Run]]:
-    """The cases of a group, solved with each solver in a process of its own."""
+    """The cases of a group, solved in each way, which has a process of its own."""
     runs = {}
-    for name in SOLVERS:
+    for name in WAYS:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as worker:
             runs[name] = worker.submit(group.solve, *group.arguments, name).result()
-    return [{name: runs[name][k] for name in SOLVERS} for k in range(len(group.names))]
+    return [{name: runs[name][k] for name in WAYS} for k in range(len(group.names))]
 
 
 def compared(runs: Mapping[str, Run]) -> dict[str, float]:
     """Numbers of one case: MUMPS over ours, one thread over two, and how far apart the ends are."""
-    theirs, ours, threads = (runs[name] for name in SOLVERS)
-    solved = {name: runs[name].status == "Solve_Succeeded" for name in SOLVERS}
+    theirs, ours, threads = (runs[name] for name in WAYS)
+    solved = {name: runs[name].status == "Solve_Succeeded" for name in WAYS}
     return {
         "iterations_mumps": theirs.iterations,
         "iterations": ours.iterations,
@@ -215,7 +216,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers_of_case = compared(pair)
             key = f"linear_algebra.{case}".replace(" ", "_").replace(",", "")
             numbers |= {f"{key}.{name}": value for name, value in numbers_of_case.items()}
-            theirs, ours, _ = (pair[name] for name in SOLVERS)
+            theirs, ours, _ = (pair[name] for name in WAYS)
             ends = "same" if theirs.status == ours.status else f"{theirs.status}, {ours.status}"
             rows.append((
                 case, f"{theirs.iterations}, {ours.iterations}", f"{theirs.seconds:.3f}", f"{ours.seconds:.3f}",
