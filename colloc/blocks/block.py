@@ -75,8 +75,10 @@ class Block:
         rows = np.flatnonzero(seen & ~driven & (self.rows.lower == self.rows.upper)).tolist()
         if not rows:
             return np.zeros((0, x.size)), np.zeros(0)
-        jacobian = ca.Function("slopes", self.functions.inputs, [ca.densify(ca.jacobian(expression[rows], w))])
-        by_local = np.array(jacobian(slices.local(x), self.sites.data, p))
+        key, made = ("equations", *rows), self.functions.kernels
+        if key not in made:
+            made[key] = ca.Function("slopes", self.functions.inputs, [ca.densify(ca.jacobian(expression[rows], w))])
+        by_local = np.array(made[key](slices.local(x), self.sites.data, p))
         by_place = np.zeros((slices.index.shape[0], len(rows)))
         np.add.at(by_place, slices.column, (by_local[:, slices.row] * slices.weight[:, 0]).T)
         slopes = np.zeros((len(rows), x.size))

@@ -10,7 +10,9 @@ knot_search      the best places of breakpoints, where torques jump
 iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
 switches         a motion in arcs that meet where limits begin and cease to hold, and a grid that ends there
-pinned           a program with some of its limits as equations
+altered          a program whose constraints differ from those of another
+pinned           one with some of its limits as equations
+reduced          one without limits that a cost keeps torques away from
 warnings         reservations about an answer, in sentences
 failure          warnings of doubtful answers, an error for none
 """

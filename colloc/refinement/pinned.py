@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.block import Block
-from colloc.kernels import Compile
 from colloc.optimality.limits import Limit
+from colloc.refinement.altered import AlteredNLP
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, BaseNLP
 
 
 @dataclass(frozen=True, eq=False)
-class PinnedNLP(BaseNLP):
+class PinnedNLP(AlteredNLP):
     """Another program, some of whose limits hold as equations wherever it has them.
 
     Parameters
@@ -28,7 +26,6 @@ class PinnedNLP(BaseNLP):
         Those that do not hold at all: what follows from others would leave a solver no room as an inequality.
     """
 
-    nlp: BaseNLP
     limits: Sequence[Limit]
     left_out: Sequence[Limit] = ()
 
@@ -67,58 +64,8 @@ class PinnedNLP(BaseNLP):
         return {"g": end["g"], "x": np.where(self.nlp.free & ~self.free, -gradient, end["x"])}
 
     @property
-    def costs(self) -> Sequence[Block]:
-        return self.nlp.costs
-
-    @property
-    def constraints(self) -> Sequence[Block]:
-        return self.nlp.constraints
-
-    @property
-    def compile(self) -> bool | Compile | None:  # pyright: ignore[reportIncompatibleVariableOverride]  # it has no other
-        """Whether the blocks' functions run as compiled kernels."""
-        return self.nlp.compile
-
-    @property
-    def phases(self) -> Mapping[str, NLP]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The programs of the phases, where nothing is pinned."""
-        return self.nlp.phases
-
-    @property
-    def n_p(self) -> int:
-        return self.nlp.n_p
-
-    @property
-    def scale_x(self) -> np.ndarray:
-        return self.nlp.scale_x
-
-    @property
     def scale_g(self) -> np.ndarray:
         return self.nlp.scale_g
-
-    @property
-    def free_duration(self) -> bool:
-        return self.nlp.free_duration
-
-    @property
-    def parts(self) -> Mapping[str, slice]:
-        return self.nlp.parts
-
-    def with_phases(self, phases: Mapping[str, NLP]) -> PinnedNLP:
-        raise NotImplementedError("limits are pinned on one grid")
-
-    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
-        return self.nlp.terms(x, p)
-
-    @property
-    def owners(self) -> Mapping[Block, str]:
-        return self.nlp.owners
-
-    def owner(self, block: Block) -> tuple[str, int | None]:
-        return self.nlp.owner(block)
-
-    def variable_name(self, k: int, x: np.ndarray) -> str:
-        return self.nlp.variable_name(k, x)
 
     @property
     def f(self) -> ca.Function:

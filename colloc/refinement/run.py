@@ -11,6 +11,7 @@ import numpy as np
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
+from colloc.refinement.reduced import ReducedNLP, reduced
 from colloc.solution.more_nodes import with_nodes
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
@@ -24,6 +25,7 @@ from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
+_DOUBTFUL = (Status.ACCEPTABLE, Status.DIVERGED, Status.FAILED)  # ends that limits may have spared
 _EXCHANGES = 10  # times that nodes are added to one grid, at most: each may lead to another valley
 
 
@@ -100,15 +102,36 @@ class Run:
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """A solution at the nodes that the NLP has, and where it started."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
-        if undefined := nlp.first_undefined(start.x, self.parameters):
-            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_determined(nlp)
+        program = reduced(nlp)
+        if undefined := program.first_undefined(start.x, self.parameters):
+            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         built = time.perf_counter() - begin
-        outcome = violated_constants(nlp, start.x, self.parameters) or self.end(self.solver, nlp, start, nlp)
+        outcome = self._end(program, start, nlp)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
         return solution_of(nlp, outcome, self.parameters), start.x
+
+    def _end(self, program: BaseNLP, start: Start, nlp: NLP | SequenceNLP) -> Outcome:
+        """The end of a run of the solver; limits that a program has set aside are brought back where they count."""
+
+        def end_of(program: BaseNLP, start: Start) -> Outcome:
+            constants = violated_constants(program, start.x, self.parameters)
+            return constants or self.end(self.solver, program, start, nlp)
+
+        earlier: list[Outcome] = []
+        while isinstance(program, ReducedNLP):
+            outcome = program.lifted(end_of(program, program.start(start)))
+            if outcome.status in _DOUBTFUL:
+                program = nlp
+            elif outcome.status is not Status.SOLVED or program.holds(outcome.x, self.parameters):
+                return _counted(outcome, *earlier)
+            else:
+                program = program.with_limits(outcome.x, self.parameters)
+                start = Start(outcome.x, near_optimum=True)
+            earlier.append(outcome)
+        return _counted(end_of(program, start), *earlier)
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
@@ -125,7 +148,11 @@ def cut_short(solution: A, status: Status) -> A:
 
 def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     """A solution with the iterations and seconds of what was solved before it counted as well."""
-    runs = (solution, *earlier)
-    seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
-    iterations = sum(run.iterations for run in runs)
-    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
+    return replace(solution, outcome=_counted(solution.outcome, *earlier))
+
+
+def _counted(outcome: Outcome, *earlier: Outcome | BaseSolution | knots.KnotSearch) -> Outcome:
+    """The end of a run with the iterations and seconds of those before it counted as well."""
+    runs = (outcome, *earlier)
+    seconds = {name: sum(run.seconds[name] for run in runs) for name in outcome.seconds}
+    return replace(outcome, seconds=seconds, iterations=sum(run.iterations for run in runs))

@@ -145,6 +145,7 @@ def solve(
         two seconds are announced on standard error wherever it leads.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
+        From 1.0 on, as where a motion is but the guess of another search, none is estimated.
     cost_tolerance : float, optional
         The same of the cost alone: how much dearer than the best of its valley an answer may be; by default
         `violation_tolerance`. 1.0 where the best motion of this very curve is asked for, as where measured data are
@@ -152,7 +153,7 @@ def solve(
         motions of thousands of unknowns. Not beside `tol`.
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
-        there, six times at most; or at the curve's own nodes alone.
+        there, ten times at most; or at the curve's own nodes alone.
     starts : int, optional
         Motions from which an optimum is sought: the guess, the straight line if that is not the guess, then random
         ones, and the cheapest motion is the answer. All but the guess are solved on six intervals, and the best of

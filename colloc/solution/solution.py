@@ -228,7 +228,7 @@ class BaseSolution(Named[Any], ABC):
         if self.outcome.status is not Status.SOLVED:
             return self.outcome.status
         tolerance = self.outcome.tolerance
-        if self.error.untrue > tolerance:
+        if self.outcome.judges_motion and self.error.untrue > tolerance:
             return Status.COARSE
         if self.is_violated:
             return Status.VIOLATED
@@ -239,7 +239,9 @@ class BaseSolution(Named[Any], ABC):
     @property
     def is_violated(self) -> bool:
         """Whether the status is `Status.VIOLATED`; unlike that it takes no estimate of the distance from the best."""
-        if self.outcome.status is not Status.SOLVED or self.error.untrue > self.outcome.tolerance:
+        if self.outcome.status is not Status.SOLVED or not self.outcome.judges_motion:
+            return False
+        if self.error.untrue > self.outcome.tolerance:
             return False
         return bool(self.error.bounds.max() > self.outcome.tolerance)
 

@@ -111,6 +111,11 @@ class Outcome:
     strategy: str = ""
 
     @property
+    def judges_motion(self) -> bool:
+        """Whether what happens between the nodes counts: not where errors as large as the motion are tolerated."""
+        return self.tolerance < 1.0
+
+    @property
     def judges_cost(self) -> bool:
         """Whether the distance from the best motion counts: not where as much as the whole cost is tolerated."""
         return self.cost_tolerance < 1.0

@@ -81,6 +81,7 @@ def walk(
                 compile=compile,
                 ipopt=FIRST,
                 between="nodes",
+                violation_tolerance=1.0,
                 cost_tolerance=1.0,
             )
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
