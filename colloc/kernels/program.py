@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import weakref
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from colloc.kernels.kernel import Kernel, pass_table
 from colloc.kernels.operations import FUNCTIONS, template
 
-_HEAD = 12  # words of a program before its rows
+_HEAD = 13  # words of a program before its rows
 _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say of them
 # Of LANES slices, in ns: an operation, a call of the C library, a term of a pass, a value packed or unpacked.
 _COSTS = (1.5, 5.0, 0.5, 0.5)
@@ -25,7 +27,10 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     CompileError for an operation that has no translation.
     """
     placed, constants = _placed(kernel)
-    runs, size = _scheduled(placed, kernel.function.sz_w(), kernel.pool + constants.size, code)
+    sizes = kernel.function.sz_w(), kernel.pool + constants.size
+    runs, size = _scheduled(placed, *sizes, code)
+    machine, end = _machine_code(placed, *sizes, code)
+    size = max(size, end)
     table = pass_table(kernel)
     wide = max(size, table.max(initial=0)) >= 2**16
     index = np.uint32 if wide else np.uint16
@@ -38,9 +43,15 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     head = [
         *(len(kernel.inputs), len(kernel.results), kernel.pool - sum(kernel.results), size),
         int(np.float64(cost).view(np.int64)),
-        *(constants.size, kernel.pool, int(wide), ends[1], ends[2], table.size, ends[3]),
+        *(constants.size, kernel.pool, int(wide), ends[1], ends[2], table.size, ends[3], 0),
     ]
-    return np.concatenate([np.array(head, dtype=np.int64), *parts])
+    words = np.concatenate([np.array(head, dtype=np.int64), *parts])
+    if machine.size:
+        hashed = hashlib.blake2b(words, digest_size=8)
+        hashed.update(machine)
+        words[_HEAD - 1] = np.frombuffer(hashed.digest(), dtype=np.int64)[0]
+        code.keep_code(ctypes.c_uint64(int(words[_HEAD - 1]) & (2**64 - 1)), _pointer(machine), ctypes.c_longlong(machine.size))
+    return words
 
 
 def instructions(function: ca.Function) -> np.ndarray:
@@ -104,12 +115,26 @@ def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
 
 def _scheduled(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
     """Runs of instructions, and the end of the places that they use."""
+    n = len(placed)
+    return _written(code.schedule, placed, registers, first, np.empty(7 * n + 1, dtype=np.int32))
+
+
+def _machine_code(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
+    """Instructions as bytes of machine code, none where there is none, and the end of the places that it uses."""
+    return _written(code.write_code, placed, registers, first, np.empty(80 * (len(placed) + 1), dtype=np.uint8))
+
+
+def _written(write: Any, placed: np.ndarray, registers: int, first: int, out: np.ndarray) -> tuple[np.ndarray, int]:
     n, end = len(placed), ctypes.c_longlong()
-    work, runs = np.empty(7 * n + registers + 2, dtype=np.int64), np.empty(7 * n + 1, dtype=np.int32)
+    work = np.empty(10 * n + registers, dtype=np.int64)
     sizes = [ctypes.c_longlong(number) for number in (n, registers, first)]
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (placed, work, runs)]
-    length = code.schedule(pointers[0], *sizes, *pointers[1:], ctypes.byref(end))
-    return runs[:length], end.value
+    write.restype = ctypes.c_longlong
+    length = write(_pointer(placed), *sizes, _pointer(work), _pointer(out), ctypes.byref(end))
+    return out[:length], end.value
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 def _words(values: np.ndarray, index: type) -> np.ndarray:
