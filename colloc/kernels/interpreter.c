@@ -8,6 +8,7 @@ instruction of it works on LANES slices. A product that one sum alone reads is p
 
 #define WINDOW 2048   /* instructions among which runs are formed: in more of them, more values live at a time */
 #define LONGEST 65535 /* run, as its length takes 16 bits */
+
 static int ascending(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
@@ -31,8 +32,8 @@ static void sort_window(struct value *v, uint64_t *order, int count, int window)
 }
 
 /* Runs of the instructions of a function, each `operation, count` and then the places of every instruction: that of
-the result and those that it reads. Temporary values have places from `first` on. Returns the length of the code, at most 7 n + 1, and the end of the
-places; the work memory is of 7 n + registers numbers. */
+the result and those that it reads. Temporary values have places from `first` on. Returns the length of the code, at
+most 7 n + 1, and the end of the places; the work memory is of 7 n + registers numbers. */
 EXPORT casadi_int schedule(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
                            int64_t *work, int32_t *code, casadi_int *end)
 {

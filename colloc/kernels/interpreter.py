@@ -35,7 +35,9 @@ _libraries: dict[tuple[Path, str], Path] = {}  # those in memory, by directory a
 
 
 class Interpreter(Library):
-    """Kernels as programs, evaluated by one library for all of them: a third as fast as compiled, and at once.
+    """Kernels as programs, evaluated by one library for all of them, at once.
+
+    As fast as compiled where the library writes machine code of programs (x86-64 with AVX2), else half as fast.
 
     As `Library`; kernels with an operation that has no translation are left out.
     """

@@ -10,7 +10,7 @@ A program carries a number that tells it from all others, by its words and its c
 process in a table by that number: a program whose number is not there, as in another process, is interpreted, and so
 are all on other machines and where the system gives no memory that can be executed. */
 
-#if defined(__x86_64__) && ((LANES == 8 && defined(__AVX512F__)) || (LANES == 4 && defined(__AVX2__) && defined(__FMA__)))
+#if defined(__x86_64__) && (LANES == 8 ? defined(__AVX512F__) : LANES == 4 && defined(__AVX2__) && defined(__FMA__))
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ enum {
     MOVE = 0x28, STORE = 0x29, SQRT = 0x51, ADD = 0x58, MULTIPLY = 0x59, SUBTRACT = 0x5c, DIVIDE = 0x5e, AND = 0xdb,
     XOR = 0xef, FUSED_ADD = 0x1b8, FUSED_SUBTRACT = 0x1ba, FUSED_SUBTRACT_FROM = 0x1bc
 };
-enum { TO_PRODUCT_BY_LAST = 0x20, TO_PRODUCT = 0x10 }; /* less: the others that overwrite a factor */
+enum { LAST_IS_FACTOR = 0x20, LAST_IS_ADDEND = 0x10 }; /* less for those that overwrite a factor */
 enum { RBX = 3, RBP = 5, R14 = 14, NO_BASE = -1 };
 #define REGISTERS (LANES == 8 ? 32 : 16)
 #define NEVER INT32_MAX
@@ -65,24 +65,19 @@ struct writer {
 
 static void number(struct writer *w, int32_t n) { memcpy(w->to, &n, 4), w->to += 4; }
 
-static void bytes(struct writer *w, int count, const char *values) { memcpy(w->to, values, count), w->to += count; }
+static void bytes(struct writer *w, int count, const void *values) { memcpy(w->to, values, count), w->to += count; }
 
-/* One instruction: opcode, result, first operand, second operand, which may be in memory. */
+/* One instruction in VEX or EVEX: opcode, result, first operand, second operand, which may be in memory. */
 static void put(struct writer *w, int opcode, int result, int first, struct operand second)
 {
     int memory = second.base != NO_BASE, r = memory ? second.base : second.place, table = 1 + (opcode >> 8);
-    int high = (~result & 8) << 4 | (memory ? 64 : (~r & 16) << 2) | (~r & 8) << 2, middle = 0x80 | (~first & 15) << 3;
-#if LANES == 8
-    *w->to++ = 0x62, *w->to++ = high | (~result & 16) | table, *w->to++ = middle | 5;
-    *w->to++ = 0x40 | (~first & 16) >> 1;
-    int small = second.place >= -128 && second.place < 128, place = second.place;
-#else
-    *w->to++ = 0xc4, *w->to++ = high | table, *w->to++ = middle | 5;
-    int small = second.place >= -4 && second.place < 4, place = second.place * 32;
-#endif
+    int high = (~result & 8) << 4 | (memory ? 64 : (~r & 16) << 2) | (~r & 8) << 2, middle = 0x85 | (~first & 15) << 3;
+    int near = second.place * (LANES == 8 ? 1 : 32), small = near >= -128 && near < 128; /* EVEX counts in vectors */
+    if (LANES == 8) bytes(w, 4, (uint8_t[]){0x62, high | (~result & 16) | table, middle, 0x40 | (~first & 16) >> 1});
+    else bytes(w, 3, (uint8_t[]){0xc4, high | table, middle});
     *w->to++ = opcode;
     *w->to++ = (!memory ? 0xc0 : small ? 0x40 : 0x80) | (result & 7) << 3 | (r & 7);
-    if (memory && small) *w->to++ = place;
+    if (memory && small) *w->to++ = near;
     else if (memory) number(w, second.place * (int32_t)sizeof(V));
 }
 
@@ -207,8 +202,8 @@ static int fused(struct writer *w, const struct value *x, int opcode)
     }
     int first = b, second = a; /* for a result over the addend */
     if (over == c && at[b].in < 0) first = a, second = b;
-    if (over != c && at[c].in < 0) first = b, second = c, opcode -= TO_PRODUCT;
-    else if (over != c) first = c, second = b, opcode -= TO_PRODUCT_BY_LAST;
+    if (over != c && at[c].in < 0) first = b, second = c, opcode -= LAST_IS_ADDEND;
+    else if (over != c) first = c, second = b, opcode -= LAST_IS_FACTOR;
     int s = load(w, first, bit(operand(w, second)) | bit(operand(w, over)));
     struct operand last = operand(w, second), from = operand(w, over);
     int r = ENDS(over) ? at[over].in : vacate(w, 1u << s | bit(last));
@@ -260,7 +255,7 @@ there is none, and the end of the places; the work memory is of 10 n + registers
 EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
                              int64_t *work, uint8_t *code, casadi_int *end)
 {
-    if (first + n > INT32_MAX / (casadi_int)sizeof(V)) return 0;
+    if (first + n + MIDDLE > INT32_MAX / (casadi_int)sizeof(V)) return 0;
     struct writer w = {.v = (struct value *)work, .first = first, .end = first, .to = code};
     int32_t(*later)[3] = (int32_t(*)[3])(work + 5 * n); /* of what an instruction reads, the next that reads it */
     w.where = (struct where *)(later + n), w.vacant = (int32_t *)(w.where + n);
@@ -272,8 +267,9 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int re
         for (int r = 0; r < arity(x->op); r++) w.where[x->read[r]].next = k;
     }
     for (int r = 0; r < REGISTERS; r++) w.held[r] = -1, w.next[r] = NEVER;
-    bytes(&w, 13, "\x53\x55\x41\x56\x48\x89\xfb\x49\x89\xf6\x48\x8d\xaf"); /* push rbx, rbp, r14; rbx = rdi, r14 = rsi */
-    number(&w, (int32_t)((first + MIDDLE) * sizeof(V)));                   /* rbp = rdi + ... */
+    /* push rbx, rbp, r14; mov rbx, rdi; mov r14, rsi; lea rbp, [rdi + ...] */
+    bytes(&w, 13, "\x53\x55\x41\x56\x48\x89\xfb\x49\x89\xf6\x48\x8d\xaf");
+    number(&w, (int32_t)((first + MIDDLE) * sizeof(V)));
     for (int k = 0; k < n; k++) {
         struct value *x = w.v + k;
         if (arity(x->op) == 0) continue;
@@ -282,11 +278,11 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int re
         if (x->place >= 0) store(&w, k);
         if (w.where[k].next == NEVER) forget(&w, k);
         for (int r = 0; r < arity(x->op); r++) {
-            struct value *y = w.v + x->read[r];
-            if (w.where[x->read[r]].next == NEVER && y->place >= first) w.vacant[w.vacancies++] = y->place, y->place = -1;
+            int32_t *place = &w.v[x->read[r]].place;
+            if (w.where[x->read[r]].next == NEVER && *place >= first) w.vacant[w.vacancies++] = *place, *place = -1;
         }
     }
-    bytes(&w, 8, "\xc5\xf8\x77\x41\x5e\x5d\x5b\xc3"); /* vzeroupper; pop r14, rbp, rbx; return */
+    bytes(&w, 8, "\xc5\xf8\x77\x41\x5e\x5d\x5b\xc3"); /* vzeroupper; pop r14, rbp, rbx; ret */
     *end = w.end;
     return w.to - code;
 }
@@ -312,21 +308,19 @@ static machine_code *find_code(uint64_t number)
     return k ? k->code : 0;
 }
 
-/* Keep code under its number, unless it is there. Memory that can be written is never executed. */
+/* Keep code under its number, unless it is there or no memory is to be had. What can be written is never executed. */
 EXPORT void keep_code(uint64_t number, const uint8_t *code, casadi_int length)
 {
-    struct kept *k = malloc(sizeof(struct kept)), **list = &lists[number % LISTS];
-    if (!k || find_code(number) || __atomic_add_fetch(&used, length, __ATOMIC_RELAXED) > MOST_MEMORY) {
-        free(k);
-        return;
-    }
+    if (find_code(number) || __atomic_load_n(&used, __ATOMIC_RELAXED) + length > MOST_MEMORY) return;
     void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory != MAP_FAILED) memcpy(memory, code, length);
-    if (memory == MAP_FAILED || mprotect(memory, length, PROT_READ | PROT_EXEC)) {
-        if (memory != MAP_FAILED) munmap(memory, length);
-        free(k);
+    if (memory == MAP_FAILED) return;
+    memcpy(memory, code, length);
+    struct kept *k = malloc(sizeof(struct kept)), **list = &lists[number % LISTS];
+    if (!k || mprotect(memory, length, PROT_READ | PROT_EXEC)) {
+        munmap(memory, length), free(k);
         return;
     }
+    __atomic_add_fetch(&used, length, __ATOMIC_RELAXED);
     *k = (struct kept){number, __atomic_load_n(list, __ATOMIC_ACQUIRE), (machine_code *)memory};
     while (!__atomic_compare_exchange_n(list, &k->next, k, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {}
 }

@@ -1,4 +1,7 @@
-"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it."""
+"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it.
+
+Where machine_code.c writes code of a program for this machine, that runs instead of the program.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,25 @@ from colloc.kernels.operations import FUNCTIONS, template
 
 _HEAD = 13  # words of a program before its rows
 _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say of them
-# Of LANES slices, in ns: an operation, a call of the C library, a term of a pass, a value packed or unpacked.
-_COSTS = (1.5, 5.0, 0.5, 0.5)
+# Of LANES slices, in ns: an operation, interpreted and as machine code; a call of the C library, a term of a pass, a
+# value packed or unpacked.
+_INTERPRETED, _MACHINE_CODE = 1.5, 0.4
+_COSTS = (5.0, 0.5, 0.5)
 
 _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
 
 
 def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
-    """A kernel as a program, int64, shape (words,), scheduled by an interpreter's code.
+    """A kernel as a program, int64, shape (words,), made by the library that is to evaluate it.
 
+    Its machine code, if there is any, is kept there, under a number made from it and from all other words.
     CompileError for an operation that has no translation.
     """
     placed, constants = _placed(kernel)
-    sizes = kernel.function.sz_w(), kernel.pool + constants.size
-    runs, size = _scheduled(placed, *sizes, code)
-    machine, end = _machine_code(placed, *sizes, code)
-    size = max(size, end)
+    given = placed, kernel.function.sz_w(), kernel.pool + constants.size
+    runs, end = _written(code.schedule, *given, np.empty(7 * len(placed) + 1, dtype=np.int32))
+    machine, last = _written(code.write_code, *given, np.empty(80 * (len(placed) + 1), dtype=np.uint8))
+    size = max(end, last)
     table = pass_table(kernel)
     wide = max(size, table.max(initial=0)) >= 2**16
     index = np.uint32 if wide else np.uint16
@@ -39,7 +45,8 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     ends = _HEAD + np.cumsum([part.size for part in parts])
     calls = int(np.isin(placed[:, 0], list(FUNCTIONS)).sum())
     terms = sum(len(stage.left) for stage in kernel.passes)
-    cost = np.dot(_COSTS, [len(placed), calls, terms, sum(rows)])
+    operation = _MACHINE_CODE if machine.size else _INTERPRETED
+    cost = np.dot((operation, *_COSTS), [len(placed), calls, terms, sum(rows)])
     head = [
         *(len(kernel.inputs), len(kernel.results), kernel.pool - sum(kernel.results), size),
         int(np.float64(cost).view(np.int64)),
@@ -47,10 +54,10 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     ]
     words = np.concatenate([np.array(head, dtype=np.int64), *parts])
     if machine.size:
-        hashed = hashlib.blake2b(words, digest_size=8)
-        hashed.update(machine)
+        hashed = hashlib.blake2b(words.tobytes() + machine.tobytes(), digest_size=8)
         words[_HEAD - 1] = np.frombuffer(hashed.digest(), dtype=np.int64)[0]
-        code.keep_code(ctypes.c_uint64(int(words[_HEAD - 1]) & (2**64 - 1)), _pointer(machine), ctypes.c_longlong(machine.size))
+        number, size = (ctypes.c_longlong(value) for value in (int(words[_HEAD - 1]), machine.size))
+        code.keep_code(number, _pointer(machine), size)
     return words
 
 
@@ -113,22 +120,11 @@ def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
     return listed, constants
 
 
-def _scheduled(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
-    """Runs of instructions, and the end of the places that they use."""
-    n = len(placed)
-    return _written(code.schedule, placed, registers, first, np.empty(7 * n + 1, dtype=np.int32))
-
-
-def _machine_code(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
-    """Instructions as bytes of machine code, none where there is none, and the end of the places that it uses."""
-    return _written(code.write_code, placed, registers, first, np.empty(80 * (len(placed) + 1), dtype=np.uint8))
-
-
 def _written(write: Any, placed: np.ndarray, registers: int, first: int, out: np.ndarray) -> tuple[np.ndarray, int]:
-    n, end = len(placed), ctypes.c_longlong()
-    work = np.empty(10 * n + registers, dtype=np.int64)
-    sizes = [ctypes.c_longlong(number) for number in (n, registers, first)]
+    """What `schedule` or `write_code` makes of instructions, and the end of the places that it uses."""
+    end, work = ctypes.c_longlong(), np.empty(10 * len(placed) + registers, dtype=np.int64)
     write.restype = ctypes.c_longlong
+    sizes = map(ctypes.c_longlong, (len(placed), registers, first))
     length = write(_pointer(placed), *sizes, _pointer(work), _pointer(out), ctypes.byref(end))
     return out[:length], end.value
 

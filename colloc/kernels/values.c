@@ -23,8 +23,8 @@ static int arity(int op)
 static void fuse(struct value *v, int k, int two)
 {
     struct value *sum = v + k, *a = v + sum->read[0], *b = v + sum->read[1];
-    int left = a->op == OP_MUL && a->uses == 1, right = b->op == OP_MUL && b->uses == 1, added = sum->op == OP_ADD;
-    if (left && right && !two) right = 0;
+    int left = a->op == OP_MUL && a->uses == 1, added = sum->op == OP_ADD;
+    int right = b->op == OP_MUL && b->uses == 1 && (two || !left);
     if (left && right) {
         sum->op = added ? PRODUCTS_ADD : PRODUCTS_SUBTRACT;
         sum->read[2] = b->read[0], sum->read[3] = b->read[1];
@@ -43,8 +43,8 @@ static void fuse(struct value *v, int k, int two)
     if (right) b->op = NOTHING;
 }
 
-/* The values of instructions. Each has four numbers: of an input or constant OP_INPUT, a register, its place; of an output
-OP_OUTPUT, its place, a register; of all others the operation and three registers as CasADi has them. */
+/* The values of instructions. An instruction has four numbers: of an input or constant OP_INPUT, a register, its place;
+of an output OP_OUTPUT, its place, a register; of all others the operation and three registers as CasADi has them. */
 static void values(struct value *v, const int32_t (*in)[4], casadi_int n, int32_t *held, int two)
 {
     for (int k = 0; k < n; k++) {
