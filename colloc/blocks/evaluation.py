@@ -41,7 +41,7 @@ class Evaluation:
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
     # True makes machine code of every function, False stays on CasADi's virtual machine. None has the interpreter of
-    # programs evaluate them, unless they are so few that it does not even look for it; machine code is used where the
+    # programs evaluate them, unless they are so few that it does not even look for it; compiled code is used where the
     # cache has it from an earlier time or where making it takes less time than it saves in ITERATIONS evaluations, if
     # those take more than a second.
     compile: bool | Compile | None

@@ -12,7 +12,7 @@ library     kernels compiled, loaded and evaluated
 program     kernels as data
 interpreter a library that evaluates programs, compiled once for a machine
 batch       functions of samples: NumPy arrays in and out, compiled or not
-driver.c, interpreter.c, lanes.h  what is written by hand
+driver.c, interpreter.c, lanes.h, machine_code.c, values.c  what is written by hand
 """
 
 from typing import TYPE_CHECKING

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from colloc.kernels.kernel import Kernel
-from colloc.kernels.options import NEED, VIRTUAL, Compile
+from colloc.kernels.options import NEED, VIRTUAL, Compile, thread_count
 from colloc.support.checks import finite_array
 
 if TYPE_CHECKING:
+    from colloc.kernels.interpreter import Interpreter
     from colloc.kernels.library import Library
 
+_DEFAULT = Compile()
+# Of the latest number of threads, and of a copy of each kernel: with itself in its interpreter it would never go.
+_interpreters: weakref.WeakKeyDictionary[Kernel, Interpreter] = weakref.WeakKeyDictionary()
 _WORTH = 5e-4  # s on the virtual machine, below which the interpreter gains nothing
 
 
@@ -91,10 +97,15 @@ def interpreted(
     seconds = VIRTUAL * slices * kernel.function.n_instructions()
     if seconds < _WORTH or slices == 1:
         return None
-    from colloc.kernels.interpreter import interpret_or_none  # takes longer to import than a small problem to solve
+    interpreter = _interpreters.get(kernel)
+    if interpreter is None or interpreter.threads != thread_count(_DEFAULT):
+        from colloc.kernels.interpreter import interpret_or_none  # takes longer to import than a small problem to solve
 
-    interpreter = interpret_or_none({"f": kernel}, Compile(), compile=seconds > NEED)
-    return interpreter.evaluate("f", inputs, out) if interpreter and interpreter.kernels else None
+        interpreter = interpret_or_none({"f": replace(kernel)}, _DEFAULT, compile=seconds > NEED)
+        if interpreter is None:
+            return None
+        _interpreters[kernel] = interpreter
+    return interpreter.evaluate("f", inputs, out) if interpreter.kernels else None
 
 
 def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:

@@ -8,6 +8,8 @@ typedef long long casadi_int;
 #define MOST_THREADS 256
 #define WORTH_A_THREAD 200e3 /* ns; creating one takes about 15e3, but on a busy machine it is long in coming */
 
+typedef void machine_code(V *pool, const void *aids);
+
 struct kernel {
     casadi_int n_in, n_out;
     const casadi_int *rows;   /* values per slice of every input, then of every result */
@@ -20,6 +22,7 @@ struct kernel {
     const void *program;
     const double *constants;
     casadi_int n_constants, place; /* the number of them, and where in the pool they begin */
+    machine_code *code;            /* instead, if there is any */
 };
 
 /* Transposition -------------------------------------------------------------------------------------------------- */

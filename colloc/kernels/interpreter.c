@@ -8,43 +8,6 @@ instruction of it works on LANES slices. A product that one sum alone reads is p
 
 #define WINDOW 2048   /* instructions among which runs are formed: in more of them, more values live at a time */
 #define LONGEST 65535 /* run, as its length takes 16 bits */
-enum { PRODUCT_ADD = 200, PRODUCT_SUBTRACT, SUBTRACT_PRODUCT, PRODUCTS_ADD, PRODUCTS_SUBTRACT, NOTHING, END };
-
-struct value {
-    int32_t op, read[4]; /* what computes it, from which others */
-    int32_t place;       /* in the pool; -1 of none yet */
-    int32_t uses, last;  /* how many read it; the last of them */
-    int32_t window, level;
-};
-
-static int arity(int op)
-{
-    if (op == PRODUCTS_ADD || op == PRODUCTS_SUBTRACT) return 4;
-    return op >= PRODUCT_ADD ? 3 : BINARY(op) ? 2 : 1;
-}
-
-/* A sum or difference takes in products that nobody else reads. */
-static void fuse(struct value *v, int k)
-{
-    struct value *sum = v + k, *a = v + sum->read[0], *b = v + sum->read[1];
-    int left = a->op == OP_MUL && a->uses == 1, right = b->op == OP_MUL && b->uses == 1, added = sum->op == OP_ADD;
-    if (left && right) {
-        sum->op = added ? PRODUCTS_ADD : PRODUCTS_SUBTRACT;
-        sum->read[2] = b->read[0], sum->read[3] = b->read[1];
-    } else if (left) {
-        sum->op = added ? PRODUCT_ADD : PRODUCT_SUBTRACT;
-        sum->read[2] = sum->read[1];
-    } else if (right) {
-        sum->op = added ? PRODUCT_ADD : SUBTRACT_PRODUCT;
-        sum->read[2] = sum->read[0];
-    } else {
-        return;
-    }
-    const struct value *product = left ? a : b;
-    sum->read[0] = product->read[0], sum->read[1] = product->read[1];
-    if (left) a->op = NOTHING;
-    if (right) b->op = NOTHING;
-}
 
 static int ascending(const void *x, const void *y)
 {
@@ -69,10 +32,8 @@ static void sort_window(struct value *v, uint64_t *order, int count, int window)
 }
 
 /* Runs of the instructions of a function, each `operation, count` and then the places of every instruction: that of
-the result and those that it reads. An instruction has four numbers: of an input or constant OP_INPUT, a register, its
-place; of an output OP_OUTPUT, its place, a register; of all others the operation and three registers as CasADi has
-them. Temporary values have places from `first` on. Returns the length of the code, at most 7 n + 1, and the end of the
-places; the work memory is of 7 n + registers numbers. */
+the result and those that it reads. Temporary values have places from `first` on. Returns the length of the code, at
+most 7 n + 1, and the end of the places; the work memory is of 7 n + registers numbers. */
 EXPORT casadi_int schedule(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
                            int64_t *work, int32_t *code, casadi_int *end)
 {
@@ -80,18 +41,7 @@ EXPORT casadi_int schedule(const int32_t (*in)[4], casadi_int n, casadi_int regi
     uint64_t *order = (uint64_t *)(work + 5 * n); /* a value takes five */
     int32_t *held = (int32_t *)(order + n), *vacant = held + registers;
     casadi_int live = 0, vacancies = 0, length = 0, start = 0;
-    for (int k = 0; k < n; k++) {
-        int op = in[k][0];
-        v[k] = (struct value){.op = op, .place = op == OP_INPUT ? in[k][2] : -1, .last = -1, .window = -1};
-        for (int r = 0; r < arity(op) && op != OP_INPUT; r++) v[k].read[r] = held[in[k][2 + r]], v[v[k].read[r]].uses++;
-        if (op != OP_OUTPUT) held[in[k][1]] = k;
-    }
-    for (int k = 0; k < n; k++) {
-        struct value *read = v + v[k].read[0];
-        if (v[k].op == OP_ADD || v[k].op == OP_SUB) fuse(v, k);
-        else if (v[k].op == OP_OUTPUT && read->place < 0) read->place = in[k][1], v[k].op = NOTHING;
-        else if (v[k].op == OP_OUTPUT) v[k].place = in[k][1], v[k].op = OP_ASSIGN;
-    }
+    values(v, in, n, held, 1);
     for (int k = 0; k < n; k++)
         if (v[k].op != OP_INPUT && v[k].op != NOTHING) order[live++] = k;
     for (casadi_int k = 0; k < live; k += WINDOW)
@@ -131,6 +81,7 @@ struct program {
     casadi_int wide;                      /* whether places take 32 bits instead of 16 */
     casadi_int code, table;               /* first words of the code, and of the table of passes */
     casadi_int entries, end;              /* length of the table, and of it all in words */
+    uint64_t number;                      /* of its machine code; 0 of none */
 };
 
 #define A pool[t[1]]
@@ -162,8 +113,11 @@ static void interpret(const struct kernel *kernel, V *pool)
     const casadi_int *words = kernel->program;
     const struct program *program = kernel->program;
     const void *code = words + program->code, *table = words + program->table;
-    if (program->wide) runs32(pool, code), pass32(pool, table, (const uint32_t *)table + program->entries);
-    else runs16(pool, code), pass16(pool, table, (const uint16_t *)table + program->entries);
+    if (kernel->code) run_code(kernel->code, pool);
+    else if (program->wide) runs32(pool, code);
+    else runs16(pool, code);
+    if (program->wide) pass32(pool, table, (const uint32_t *)table + program->entries);
+    else pass16(pool, table, (const uint16_t *)table + program->entries);
 }
 
 static struct kernel kernel_of(const void *given)
@@ -172,7 +126,7 @@ static struct kernel kernel_of(const void *given)
     const casadi_int *rows = (const casadi_int *)(p + 1), *shared = rows + p->n_in + p->n_out;
     const double *constants = (const double *)(shared + p->n_in);
     return (struct kernel){p->n_in, p->n_out, rows, shared, p->result, p->size, p->cost, interpret,
-                           p, constants, p->constants, p->place};
+                           p, constants, p->constants, p->place, p->number ? find_code(p->number) : 0};
 }
 
 /* Faces ---------------------------------------------------------------------------------------------------------- */

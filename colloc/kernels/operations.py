@@ -86,8 +86,7 @@ def is_call(operation: int) -> bool:
 @cache
 def runs() -> str:
     """C macros for the interpreter: the operations, which of them have two operands, and loops over runs of them."""
-    numbers = {name: getattr(ca, name) for name in ("OP_INPUT", "OP_OUTPUT", "OP_ASSIGN", "OP_ADD", "OP_SUB", "OP_MUL")}
-    lines = [f"#define {name} {number}" for name, number in numbers.items()]
+    lines = [f"#define {name} {getattr(ca, name)}" for name in dir(ca) if name.startswith("OP_")]
     cases, binary = [], []
     for operation in (*EXPRESSIONS, *FUNCTIONS):
         text = template(operation)

@@ -15,8 +15,8 @@ from colloc.support.checks import InputError, count, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
 # s for an instruction: to compile it, on two cores; to evaluate it in a slice, by CasADi's virtual machine and by the
-# interpreter of programs.
-COMPILED, VIRTUAL, INTERPRETED = 60e-6, 4e-9, 0.15e-9
+# interpreter of programs, where it writes machine code.
+COMPILED, VIRTUAL, INTERPRETED = 60e-6, 4e-9, 0.07e-9
 NEED = 0.3  # s on the virtual machine for which the interpreter is compiled, once for a machine
 MOST_THREADS = 256  # the driver's
 

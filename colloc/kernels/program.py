@@ -1,9 +1,14 @@
-"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it."""
+"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it.
+
+Where machine_code.c writes code of a program for this machine, that runs instead of the program.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import weakref
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,21 +16,27 @@ import numpy as np
 from colloc.kernels.kernel import Kernel, pass_table
 from colloc.kernels.operations import FUNCTIONS, template
 
-_HEAD = 12  # words of a program before its rows
+_HEAD = 13  # words of a program before its rows
 _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say of them
-# Of LANES slices, in ns: an operation, a call of the C library, a term of a pass, a value packed or unpacked.
-_COSTS = (1.5, 5.0, 0.5, 0.5)
+# Of LANES slices, in ns: an operation, interpreted and as machine code; a call of the C library, a term of a pass, a
+# value packed or unpacked.
+_INTERPRETED, _MACHINE_CODE = 1.5, 0.4
+_COSTS = (5.0, 0.5, 0.5)
 
 _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
 
 
 def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
-    """A kernel as a program, int64, shape (words,), scheduled by an interpreter's code.
+    """A kernel as a program, int64, shape (words,), made by the library that is to evaluate it.
 
+    Its machine code, if there is any, is kept there, under a number made from it and from all other words.
     CompileError for an operation that has no translation.
     """
     placed, constants = _placed(kernel)
-    runs, size = _scheduled(placed, kernel.function.sz_w(), kernel.pool + constants.size, code)
+    given = placed, kernel.function.sz_w(), kernel.pool + constants.size
+    runs, end = _written(code.schedule, *given, np.empty(7 * len(placed) + 1, dtype=np.int32))
+    machine, last = _written(code.write_code, *given, np.empty(80 * (len(placed) + 1), dtype=np.uint8))
+    size = max(end, last)
     table = pass_table(kernel)
     wide = max(size, table.max(initial=0)) >= 2**16
     index = np.uint32 if wide else np.uint16
@@ -34,13 +45,20 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     ends = _HEAD + np.cumsum([part.size for part in parts])
     calls = int(np.isin(placed[:, 0], list(FUNCTIONS)).sum())
     terms = sum(len(stage.left) for stage in kernel.passes)
-    cost = np.dot(_COSTS, [len(placed), calls, terms, sum(rows)])
+    operation = _MACHINE_CODE if machine.size else _INTERPRETED
+    cost = np.dot((operation, *_COSTS), [len(placed), calls, terms, sum(rows)])
     head = [
         *(len(kernel.inputs), len(kernel.results), kernel.pool - sum(kernel.results), size),
         int(np.float64(cost).view(np.int64)),
-        *(constants.size, kernel.pool, int(wide), ends[1], ends[2], table.size, ends[3]),
+        *(constants.size, kernel.pool, int(wide), ends[1], ends[2], table.size, ends[3], 0),
     ]
-    return np.concatenate([np.array(head, dtype=np.int64), *parts])
+    words = np.concatenate([np.array(head, dtype=np.int64), *parts])
+    if machine.size:
+        hashed = hashlib.blake2b(words.tobytes() + machine.tobytes(), digest_size=8)
+        words[_HEAD - 1] = np.frombuffer(hashed.digest(), dtype=np.int64)[0]
+        number, size = (ctypes.c_longlong(value) for value in (int(words[_HEAD - 1]), machine.size))
+        code.keep_code(number, _pointer(machine), size)
+    return words
 
 
 def instructions(function: ca.Function) -> np.ndarray:
@@ -102,14 +120,17 @@ def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
     return listed, constants
 
 
-def _scheduled(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
-    """Runs of instructions, and the end of the places that they use."""
-    n, end = len(placed), ctypes.c_longlong()
-    work, runs = np.empty(7 * n + registers + 2, dtype=np.int64), np.empty(7 * n + 1, dtype=np.int32)
-    sizes = [ctypes.c_longlong(number) for number in (n, registers, first)]
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (placed, work, runs)]
-    length = code.schedule(pointers[0], *sizes, *pointers[1:], ctypes.byref(end))
-    return runs[:length], end.value
+def _written(write: Any, placed: np.ndarray, registers: int, first: int, out: np.ndarray) -> tuple[np.ndarray, int]:
+    """What `schedule` or `write_code` makes of instructions, and the end of the places that it uses."""
+    end, work = ctypes.c_longlong(), np.empty(10 * len(placed) + registers, dtype=np.int64)
+    write.restype = ctypes.c_longlong
+    sizes = map(ctypes.c_longlong, (len(placed), registers, first))
+    length = write(_pointer(placed), *sizes, _pointer(work), _pointer(out), ctypes.byref(end))
+    return out[:length], end.value
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 def _words(values: np.ndarray, index: type) -> np.ndarray:

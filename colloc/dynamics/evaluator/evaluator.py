@@ -54,10 +54,10 @@ class Evaluator:
     loads : sequence of Load
         They may be functions of t, q and qd.
     compile : bool, Compile or None
-        By default an interpreter, which is compiled once for a machine, evaluates what is worth it. True makes machine
-        code of every function on its first use, two to three times as fast, by a C compiler (GCC or Clang), and a cache
-        keeps it; without a compiler CasADi's virtual machine does the work, after a CompileWarning. False does so
-        always.
+        By default an interpreter, which is compiled once for a machine, evaluates what is worth it. True has a C
+        compiler (GCC or Clang) make machine code of every function on its first use, about as fast as what the
+        interpreter writes on x86-64 with AVX2 and twice as fast as it is elsewhere, and a cache keeps it; without a
+        compiler CasADi's virtual machine does the work, after a CompileWarning. False does so always.
 
     Examples
     --------

@@ -1,0 +1,229 @@
+"""Programs as machine code: against their interpretation, and where there is none."""
+
+import ctypes
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from colloc.kernels import Compile, Interpreter, Kernel, interpret
+from colloc.kernels import program as programs
+from tests.kernels.test_kernels import BINARY, LANES, SPECIAL, UNARY, columns, random_function, random_inputs
+
+NUMBER = programs._HEAD - 1  # the word of a program that tells its code
+END = int(np.full(4, 206, dtype=np.uint16).view(np.int64)[0])  # of the runs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("interpreter")
+
+
+def library(kernel: Kernel, folder: Path, lanes: int | None = None) -> Interpreter:
+    return interpret({"f": kernel}, Compile(threads=2, cache=folder, lanes=lanes), compile=True)
+
+
+def with_code(kernel: Kernel, folder: Path, lanes: int | None = None) -> Interpreter:
+    """A library that has machine code of a kernel."""
+    interpreter = library(kernel, folder, lanes)
+    if not interpreter._programs["f"][NUMBER]:
+        pytest.skip("no machine code is written for this CPU")
+    return interpreter
+
+
+@contextmanager
+def another(interpreter: Interpreter, **changes: int) -> Iterator[Interpreter]:
+    """The program with another number, or with nothing to interpret."""
+    words = interpreter._programs["f"].copy()
+    words[NUMBER] = changes.get("number", words[NUMBER])
+    if "runs" in changes:
+        words[int(words[8])] = changes["runs"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(interpreter._programs, "f", words)
+        yield interpreter
+
+
+def runs_code(interpreter: Interpreter, inputs: list[np.ndarray]) -> bool:
+    """Whether values are the same with nothing to interpret."""
+    expected = interpreter.evaluate("f", inputs)
+    interpreter.evaluate("f", [0.5 * x for x in inputs])  # leaves other values in the work memory
+    with another(interpreter, runs=END):
+        found = interpreter.evaluate("f", inputs)
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))
+
+
+def compare(interpreter: Interpreter, inputs: list[np.ndarray], absolute: float = 1e-13) -> None:
+    """Values against those of interpretation, whose products are part of the same sums."""
+    found = interpreter.evaluate("f", inputs)
+    with another(interpreter, number=0):
+        expected = interpreter.evaluate("f", inputs)
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=absolute)
+
+
+@pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes > 2])
+def test_every_operation(folder, lanes):
+    """On numbers, infinite and undefined ones, next to values that outlive a call and whatever else is in registers."""
+    x, y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
+    results = [f(x) for f in UNARY.values()] + [f(x, y) for f in BINARY.values()]
+    kernel = Kernel(ca.Function("f", [x, y], [ca.horzcat(*results), ca.horzcat(*results[::-1])]))
+    first, second = (grid.reshape(-1, 1) for grid in np.meshgrid(SPECIAL, SPECIAL))
+    rng = np.random.default_rng(lanes)
+    ordinary = 3 * rng.standard_normal((2, len(first), 1))
+    inputs = [np.hstack([special, usual]) for special, usual in zip((first, second), ordinary, strict=True)]
+    interpreter = with_code(kernel, folder, lanes)
+    assert runs_code(interpreter, inputs)
+    compare(interpreter, inputs, absolute=0)
+
+
+@pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes > 2])
+@pytest.mark.parametrize("operations", [3, 40, 300, 3000])
+def test_more_values_than_registers(folder, lanes, operations):
+    """Of graphs with shared inputs, outputs that are inputs or none, and numbers of slices that fill no vector."""
+    rng = np.random.default_rng(operations)
+    kernel = Kernel(random_function(rng, operations), shared=frozenset({1}))
+    interpreter = with_code(kernel, folder, lanes)
+    for slices in range(1, 22):
+        compare(interpreter, random_inputs(rng, kernel, slices))
+
+
+@pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes > 2])
+def test_random_arithmetic(folder, lanes):
+    """Sums of products in all orders of who is read last, constants and inputs among them; no value exceeds 1."""
+    rng = np.random.default_rng(lanes)
+    for slices in range(1, 41):
+        x = ca.SX.sym("x", 6)
+        values = [*ca.vertsplit(x), ca.SX(0.3), ca.SX(-0.7)]
+        for _ in range(int(rng.integers(3, 400))):
+            a, b, c, d = (values[k] for k in rng.integers(max(0, len(values) - 50), len(values), 4))
+            sums = a * b + c, c - a * b, a * b - c, a * b + c * d, a * b - c * d, a * a + b, a + a, a + c, c - a
+            others = -a, a / (1 + b * b), 1 / (2 + ca.fabs(a)), ca.sqrt(1 + ca.fabs(a)) / 2, ca.sin(a)
+            values.append([*(0.5 * value for value in sums), *others][rng.integers(14)])
+        chosen = [values[k] for k in rng.permutation(len(values))]
+        kernel = Kernel(ca.Function("f", [x], [ca.vertcat(*chosen[:20]), ca.vertcat(*chosen[2:])]))
+        interpreter, inputs = with_code(kernel, folder, lanes), [rng.uniform(-1, 1, (slices, 6))]
+        compare(interpreter, inputs)
+        for found, expected in zip(interpreter.evaluate("f", inputs), columns(kernel.function, inputs), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_more_places_than_16_bits_can_number(folder):
+    rng = np.random.default_rng(0)
+    kernel = Kernel(random_function(rng, 3000), extra=(70_000,))
+    interpreter = with_code(kernel, folder)
+    assert interpreter._programs["f"][7] == 1
+    compare(interpreter, random_inputs(rng, kernel, 9))
+
+
+def test_code_can_be_wrong(folder):
+    """What runs is the code under the program's number: with a difference for a sum, the values differ."""
+    x = ca.SX.sym("x", 2)
+    kernel = Kernel(ca.Function("f", [x], [x[0] + x[1]]))
+    interpreter, inputs = with_code(kernel, folder), [np.ones((9, 2))]
+    placed, constants = programs._placed(kernel)
+    given = placed, kernel.function.sz_w(), kernel.pool + constants.size
+    code, _ = programs._written(interpreter._code.write_code, *given, np.empty(800, dtype=np.uint8))
+    for number, opcode, expected in ((1, 0x58, 2.0), (2, 0x5C, 0.0)):
+        code[np.flatnonzero(np.isin(code, (0x58, 0x5C)))[0]] = opcode
+        interpreter._code.keep_code(ctypes.c_longlong(number), programs._pointer(code), ctypes.c_longlong(code.size))
+        with another(interpreter, number=number):
+            np.testing.assert_array_equal(interpreter.evaluate("f", inputs)[0], expected)
+    with another(interpreter, number=3):  # nobody has kept
+        np.testing.assert_array_equal(interpreter.evaluate("f", inputs)[0], 2.0)
+
+
+def test_too_much_code_is_not_kept(folder):
+    x = ca.SX.sym("x")
+    interpreter = with_code(Kernel(ca.Function("f", [x], [x + 1])), folder)
+    much = np.empty(2**28, dtype=np.uint8)
+    interpreter._code.keep_code(ctypes.c_longlong(4), programs._pointer(much), ctypes.c_longlong(much.size))
+    with another(interpreter, number=4):
+        np.testing.assert_array_equal(interpreter.evaluate("f", [np.ones((9, 1))])[0], 2.0)
+
+
+@pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes <= 2])
+def test_narrow_vectors_are_interpreted(folder, lanes):
+    rng = np.random.default_rng(lanes)
+    kernel = Kernel(random_function(rng, 300))
+    interpreter, inputs = library(kernel, folder, lanes), random_inputs(rng, kernel, 5)
+    assert interpreter._programs["f"][NUMBER] == 0
+    assert not runs_code(interpreter, inputs)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the map of the memory as Linux has it")
+def test_code_is_kept_once_and_cannot_be_written(folder):
+    """By several threads that make the program at the same time, and evaluate it."""
+    kernel = Kernel(random_function(np.random.default_rng(7), 5000))
+    with_code(Kernel(random_function(np.random.default_rng(8), 10)), folder)
+    before = executable()
+    interpreter = with_code(kernel, folder)
+    made = executable() - before
+    inputs = random_inputs(np.random.default_rng(7), kernel, 30)
+    expected = interpreter.evaluate("f", inputs)
+
+    def again(_: int) -> list[np.ndarray]:
+        twin = Kernel(kernel.function)
+        return library(twin, folder).evaluate("f", inputs)
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(again, range(12)):
+            for mine, theirs in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+    assert {rights for _, rights in made} == {"r-xp"}
+    assert executable() - before == made
+
+
+def executable() -> set[tuple[str, str]]:
+    """The ends and the rights of all memory that is executable and belongs to no file."""
+    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    return {(words[0], words[1]) for words in lines if "x" in words[1] and len(words) == 5}
+
+
+AWAY = """
+import ctypes, pickle, sys
+import numpy as np
+if sys.argv[2] == "refused":
+    # From now on no memory becomes executable that was not (PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN).
+    if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+        sys.exit(77)
+    from colloc.kernels import Compile, Kernel, interpret
+    import casadi as ca
+    x = ca.SX.sym("x", 3)
+    kernel = Kernel(ca.Function("f", [x], [ca.sin(x) * x]))
+    library = interpret({"f": kernel}, Compile(cache=sys.argv[1]), compile=False)
+    values = np.arange(30.0).reshape(10, 3)
+    np.testing.assert_allclose(library.evaluate("f", [values])[0], np.sin(values) * values, rtol=1e-14)
+    assert all(len(line.split()) > 5 for line in open("/proc/self/maps") if "x" in line.split()[1])
+else:
+    function, inputs, expected = pickle.loads(sys.stdin.buffer.read())
+    for found, values in zip(function.call(inputs), expected, strict=True):
+        np.testing.assert_allclose(found, values, rtol=1e-13)
+"""
+
+
+def away(how: str, folder: Path, given: bytes = b"") -> int:
+    """Run the above in another process."""
+    run = subprocess.run([sys.executable, "-c", AWAY, str(folder), how], input=given, check=False, capture_output=True)
+    assert run.returncode in (0, 77), run.stderr.decode()
+    return run.returncode
+
+
+def test_another_process_interprets(folder):
+    kernel = Kernel(random_function(np.random.default_rng(3), 400))
+    inputs = [x.T for x in random_inputs(np.random.default_rng(3), kernel, 20)]
+    function = with_code(kernel, folder).external("f", 20)
+    expected = [np.array(result) for result in function.call(inputs)]
+    away("there", folder, pickle.dumps((function, inputs, expected)))
+
+
+def test_without_executable_memory_programs_are_interpreted(folder):
+    with_code(Kernel(random_function(np.random.default_rng(3), 40)), folder)
+    if away("refused", folder) == 77:
+        pytest.skip("this system cannot refuse memory that becomes executable")
