@@ -117,6 +117,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.evaluate", __doc__, argv, quick="a batch of 301 samples only", figure=False)
     model, counts = human43(), (301,) if args.quick else (301, 10_000)
+    x = ca.SX.sym("x")  # so few samples would not have the interpreter compiled
+    co.kernels.interpret({"f": co.kernels.Kernel(ca.Function("f", [x], [x]))}, co.kernels.Compile(), compile=True)
     made, bent = evaluators(model), hessians(model)
     # Checked on few samples: dense Hessians of a long batch do not fit into memory.
     differ = differences(made, bent, samples(model.n, 101))
