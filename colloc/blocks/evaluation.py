@@ -41,9 +41,9 @@ class Evaluation:
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
     # True makes machine code of every function, False stays on CasADi's virtual machine. None has the interpreter of
-    # programs evaluate them, unless they are so few that it does not even look for it; compiled code is used where the
-    # cache has it from an earlier time or where making it takes less time than it saves in ITERATIONS evaluations, if
-    # those take more than a second.
+    # programs evaluate them, unless they are so few that it does not even look for it. Where that writes no machine
+    # code, compiled code is used if the cache has it from an earlier time or making it takes less time than it saves in
+    # ITERATIONS evaluations, if those take more than a second.
     compile: bool | Compile | None
 
     @property
@@ -71,9 +71,10 @@ class Evaluation:
         by_name = {name: kernel.kernel for name, kernel in by_function.values()}
         options = self.compile if isinstance(self.compile, Compile) else Compile()
         if automatic:
+            library = kernels.interpret_or_none(by_name, options, compile=VIRTUAL * work > NEED)
             dear = INTERPRETED * work < COMPILED * sum(n for n, _ in counts)
-            if INTERPRETED * work < _LONG or (dear and not kernels.cached(by_name, options)):
-                library = kernels.interpret_or_none(by_name, options, compile=VIRTUAL * work > NEED)
+            quick = INTERPRETED * work < _LONG or (library is not None and library.writes_code)
+            if quick or (dear and not kernels.cached(by_name, options)):
                 return Compiled(by_function, library)
         library = kernels.build_or_warn(by_name, options)
         return Compiled(by_function, library, failed=library is None)

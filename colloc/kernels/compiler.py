@@ -72,8 +72,10 @@ def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_C
     raise CompileError(f"{' '.join(command)} is no GCC or Clang that works: {_excerpt(complaint)}")
 
 
-def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int) -> Path:
-    """Compile C files, the first of them the driver, side by side, and link them in an empty directory.
+def compile_library(
+    compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int, flags: Sequence[str] = DRIVER_FLAGS
+) -> Path:
+    """Compile C files, the first of them with flags of its own, side by side, and link them in an empty directory.
 
     At most `jobs` compilers run at a time. CompileError if one fails, quoting it.
     """
@@ -81,8 +83,8 @@ def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path,
     for number, text in enumerate(sources):
         source, target = directory / f"{number}.c", directory / f"{number}.o"
         source.write_text(text)
-        flags = DRIVER_FLAGS if number == 0 else CHUNK_FLAGS
-        runs.append([*compiler.command, *FLAGS, *flags, "-c", str(source), "-o", str(target)])
+        own = CHUNK_FLAGS if number else flags
+        runs.append([*compiler.command, *FLAGS, *own, "-c", str(source), "-o", str(target)])
         objects.append(str(target))
     _run_all(runs, directory, jobs)
     library = directory / "library"

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from colloc.kernels.cache import find
+from colloc.kernels.compiler import CHUNK_FLAGS
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.library import Library, machine_key, new_entry, target
 from colloc.kernels.operations import runs, vector_names
@@ -21,7 +22,7 @@ from colloc.kernels.options import (
     compiler_command,
     thread_count,
 )
-from colloc.kernels.program import program
+from colloc.kernels.program import has_code, program
 from colloc.kernels.shipped import ship, shipped
 from colloc.kernels.source import interpreter_source
 from colloc.support.checks import warn
@@ -54,6 +55,11 @@ class Interpreter(Library):
                 self._programs[name] = known[path]
         self.kernels = {name: kernels[name] for name in self._programs}
         self._symbols = dict.fromkeys(self._programs, "program")
+
+    @property
+    def writes_code(self) -> bool:
+        """Whether its programs are machine code, which a compiler would make no faster."""
+        return all(map(has_code, self._programs.values()))
 
     def __repr__(self) -> str:
         return f"Interpreter of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
@@ -115,4 +121,4 @@ def _compiled(directory: Path, key: str, options: Compile) -> Path:
     announce("compiling what evaluates functions, once, as a cache keeps it", _SECONDS)
     compiler, lanes = target(options)
     text = interpreter_source(lanes, vector_names(lanes, compiler.macros))
-    return new_entry(compiler, [text], directory, key)
+    return new_entry(compiler, [text], directory, key, CHUNK_FLAGS)  # its loops are spelt in vectors: -O3 gains nothing

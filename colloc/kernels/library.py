@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.kernels.cache import build_directory, evict, find, store
-from colloc.kernels.compiler import Compiler, compile_library, inspect
+from colloc.kernels.compiler import DRIVER_FLAGS, Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.operations import vector_names
 from colloc.kernels.options import (
@@ -157,10 +157,12 @@ def build_source(name: str, text: str, options: Compile) -> Path:
     return find(directory, key) or new_entry(target(options)[0], [text], directory, key)
 
 
-def new_entry(compiler: Compiler, texts: Sequence[str], directory: Path, key: str) -> Path:
-    """A new entry of the cache."""
+def new_entry(
+    compiler: Compiler, texts: Sequence[str], directory: Path, key: str, flags: Sequence[str] = DRIVER_FLAGS
+) -> Path:
+    """A new entry of the cache; the flags are those of its first file."""
     with build_directory(directory) as inside:
-        path = store(directory, key, compile_library(compiler, texts, inside, processors()))
+        path = store(directory, key, compile_library(compiler, texts, inside, processors(), flags))
     evict(directory, path)
     return path
 

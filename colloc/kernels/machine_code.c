@@ -308,21 +308,24 @@ static machine_code *find_code(uint64_t number)
     return k ? k->code : 0;
 }
 
-/* Keep code under its number, unless it is there or no memory is to be had. What can be written is never executed. */
-EXPORT void keep_code(uint64_t number, const uint8_t *code, casadi_int length)
+/* Keep code under its number, unless it is there. Returns whether it is: not where no memory is to be had. What can be
+written is never executed. */
+EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length)
 {
-    if (find_code(number) || __atomic_load_n(&used, __ATOMIC_RELAXED) + length > MOST_MEMORY) return;
+    if (find_code(number)) return 1;
+    if (__atomic_load_n(&used, __ATOMIC_RELAXED) + length > MOST_MEMORY) return 0;
     void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return;
+    if (memory == MAP_FAILED) return 0;
     memcpy(memory, code, length);
     struct kept *k = malloc(sizeof(struct kept)), **list = &lists[number % LISTS];
     if (!k || mprotect(memory, length, PROT_READ | PROT_EXEC)) {
         munmap(memory, length), free(k);
-        return;
+        return 0;
     }
     __atomic_add_fetch(&used, length, __ATOMIC_RELAXED);
     *k = (struct kept){number, __atomic_load_n(list, __ATOMIC_ACQUIRE), (machine_code *)memory};
     while (!__atomic_compare_exchange_n(list, &k->next, k, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {}
+    return 1;
 }
 
 static void run_code(machine_code *code, V *pool) { code(pool, &aids); }
@@ -335,7 +338,7 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int re
     return 0;
 }
 
-EXPORT void keep_code(uint64_t number, const uint8_t *code, casadi_int length) {}
+EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length) { return 0; }
 
 static machine_code *find_code(uint64_t number) { return 0; }
 static void run_code(machine_code *code, V *pool) {}

@@ -55,10 +55,15 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     words = np.concatenate([np.array(head, dtype=np.int64), *parts])
     if machine.size:
         hashed = hashlib.blake2b(words.tobytes() + machine.tobytes(), digest_size=8)
-        words[_HEAD - 1] = np.frombuffer(hashed.digest(), dtype=np.int64)[0]
-        number, size = (ctypes.c_longlong(value) for value in (int(words[_HEAD - 1]), machine.size))
-        code.keep_code(number, _pointer(machine), size)
+        number = int(np.frombuffer(hashed.digest(), dtype=np.int64)[0])
+        if code.keep_code(ctypes.c_longlong(number), _pointer(machine), ctypes.c_longlong(machine.size)):
+            words[_HEAD - 1] = number
     return words
+
+
+def has_code(words: np.ndarray) -> bool:
+    """Whether a program has machine code in this process."""
+    return bool(words[_HEAD - 1])
 
 
 def instructions(function: ca.Function) -> np.ndarray:

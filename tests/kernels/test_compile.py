@@ -148,6 +148,7 @@ def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.Mon
         return nlp._first.compiled.library
 
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(co.kernels.Interpreter, "writes_code", False)
     few, many = co.BSpline(100, nodes=400), co.BSpline(100, nodes=4000)
     assert library(co.transcribe(time_optimal(), few)) is None
     for name, seconds in (("COMPILED", 1e-1), ("INTERPRETED", 1e-6), ("VIRTUAL", 1e-5)):
@@ -155,6 +156,15 @@ def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.Mon
     assert isinstance(library(co.transcribe(time_optimal(), few)), co.kernels.Interpreter)
     assert type(library(co.transcribe(time_optimal(), many))) is co.kernels.Library
     assert type(library(co.transcribe(time_optimal(), few))) is co.kernels.Library
+
+
+def test_no_compiler_runs_where_programs_are_machine_code(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(co.kernels.Interpreter, "writes_code", True)
+    monkeypatch.setattr("colloc.kernels.library.build", lambda *_: pytest.fail("compiled"))
+    for name, seconds in (("COMPILED", 1e-9), ("INTERPRETED", 1e-6), ("VIRTUAL", 1e-5)):
+        monkeypatch.setattr(evaluation, name, seconds)
+    nlp = co.transcribe(time_optimal(), co.BSpline(20))
+    assert isinstance(nlp._first.compiled.library, co.kernels.Interpreter)
 
 
 def test_blocks_with_one_slice_are_left_to_the_virtual_machine():
