@@ -26,6 +26,7 @@ import numpy as np
 import colloc as co
 from colloc.models.human.human55 import human55, walking
 from colloc.models.panda import panda
+from colloc.solution.warm_start import start_from
 from colloc.studies.benchmarks.effort import effort
 from colloc.studies.benchmarks.random_arms import random_problem
 from colloc.studies.classics.optima import CLASSICS
@@ -70,17 +71,32 @@ class Run(NamedTuple):
 
 def measured(problem: Any, curve: Any, way: str, **options: Any) -> tuple[co.Solution, Run]:
     """A problem solved in one of `WAYS`; other options are IPOPT's, or of `co.solve` if it has them."""
+    settings = {name: options.pop(name) for name in ("guess", "hessian") if name in options}
+
+    def solve(chosen: dict[str, Any]) -> co.Solution:
+        return co.solve(
+            problem, curve, between="nodes", raise_on_failure=False, progress=False, ipopt=chosen, **settings
+        )
+
+    return timed(solve, way, **options)
+
+
+def with_all_limits(problem: Any, curve: Any, way: str, **options: Any) -> Run:
+    """The same of IPOPT alone, which gets limits that `co.solve` would set aside, too."""
+    nlp, p = co.transcribe(problem, curve), problem.parameter_values()
+    start = start_from(nlp, None, p)
+    return timed(lambda chosen: co.Solution(nlp, co.Ipopt(**chosen)(nlp, start, p), p), way, **options)[1]
+
+
+def timed(solve: Callable[[dict[str, Any]], co.Solution], way: str, **options: Any) -> tuple[co.Solution, Run]:
+    """What a function of IPOPT's options finds in one of `WAYS`."""
     linear_solver, threads = WAYS[way]
     os.environ["OMP_NUM_THREADS"] = str(threads)  # of this process, which is for one way alone
-    settings = {name: options.pop(name) for name in ("guess", "hessian") if name in options}
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         log = Path(directory) / "ipopt.txt"
         log_options = {"output_file": str(log), "file_print_level": 3, "file_append": "yes"}
-        chosen = {"linear_solver": linear_solver, "print_timing_statistics": "yes"} | options | log_options
-        solution = co.solve(
-            problem, curve, between="nodes", raise_on_failure=False, progress=False, ipopt=chosen, **settings
-        )
+        solution = solve({"linear_solver": linear_solver, "print_timing_statistics": "yes"} | options | log_options)
         seconds, wall = np.array(TOTAL.findall(log.read_text()), dtype=float).sum(axis=0).tolist()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
     return solution, Run(solution.message, solution.cost, solution.iterations, seconds, wall, memory)
@@ -110,8 +126,8 @@ def gait(way: str) -> list[Run]:
 def human(way: str) -> list[Run]:
     """The 43-DOF human on two curves, on the finer one sixty iterations."""
     data = effort(small=False)
-    coarse = measured(data.problem(), data.curve, way)[1]
-    return [coarse, measured(data.problem(), co.BSpline(10, degree=4), way, max_iter=60)[1]]
+    coarse = with_all_limits(data.problem(), data.curve, way)
+    return [coarse, with_all_limits(data.problem(), co.BSpline(10, degree=4), way, max_iter=60)]
 
 
 def arms(way: str) -> list[Run]:
