@@ -8,8 +8,6 @@ hamiltonian   the minimum principle along a motion
 arcs          which limits are active when, and how far switches are from where they belong
 limited       what is limited along a motion, where it is and where it should be
 second_order  minimum, saddle, maximum, and what is flat
-intervals     interval arithmetic over CasADi's functions
-krawczyk      whether an answer is the only one near by
 sensitivity   derivatives of an optimum by the numbers of its problem: a table, and the motion's at any time
 active_set    the bounds that hold an answer
 kkt           its conditions, linearised and factorised once

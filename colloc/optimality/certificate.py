@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colloc.optimality.active_set import active_set
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
-from colloc.optimality.krawczyk import Uniqueness, locally_unique
 from colloc.optimality.second_order import LARGEST, SecondOrder, second_order
 from colloc.solution import SequenceSolution, Solution, Verification, verify
 from colloc.solution.question import question
@@ -64,7 +62,6 @@ class Certificate:
         The Hamiltonian and switching functions, by phase.
     second_order : SecondOrder or None
         None where it was not tried.
-    uniqueness : Uniqueness
     verification : Verification or None
         The forward simulation; None where it was not possible.
 
@@ -80,7 +77,6 @@ class Certificate:
     costates: dict[str, Costates] = field(default_factory=dict)
     instants: dict[str, Instants] = field(default_factory=dict)
     second_order: SecondOrder | None = None
-    uniqueness: Uniqueness = field(default_factory=lambda: Uniqueness(None))
     verification: Verification | None = None
 
     @property
@@ -112,11 +108,10 @@ class Certificate:
 def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Certificate:
     """What an answer has of an optimum: of its program, and of the continuous problem.
 
-    Of the program, the residuals of its first-order conditions, in natural sizes and relative to the cost; whether it
-    is a minimum, by the second-order conditions; and whether it is the only one near by, by an interval Newton test
-    that proves it. Of the continuous problem, by the costates that the multipliers make (`costates`), Pontryagin's
-    minimum principle at every instant, the course of the Hamiltonian, and what is left of the costates after the ends;
-    and a simulation forward under the torques.
+    Of the program, the residuals of its first-order conditions, in natural sizes and relative to the cost; and
+    whether it is a minimum, by the second-order conditions. Of the continuous problem, by the costates that the
+    multipliers make (`costates`), Pontryagin's minimum principle at every instant, the course of the Hamiltonian, and
+    what is left of the costates after the ends; and a simulation forward under the torques.
 
     A line that fails says that the condition is not met within the tolerance, on coarse grids for want of a finer one.
     One that is open was not tried, or is not decided, and says why. The minimum principle is judged by its integral
@@ -152,11 +147,11 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
     tol = relative_tolerance("tol", tol)
     if not np.isfinite(solution.x).all():
         raise InputError("solution must be finite to be judged, got variables that are not")
-    kind, uniqueness, of_minimum = _minimum(solution)
+    kind, of_minimum = _minimum(solution)
     simulated, forward = _simulated(solution, tol)
     along, principle, continuous = _continuous(solution, tol)
-    lines = (*_program(solution), *continuous, *of_minimum, forward)
-    return Certificate(solution, lines, along, principle, kind, uniqueness, simulated)
+    lines = (*_program(solution), *continuous, of_minimum, forward)
+    return Certificate(solution, lines, along, principle, kind, simulated)
 
 
 def _program(solution: Solution | SequenceSolution) -> Iterator[CertificateLine]:
@@ -284,25 +279,16 @@ def _transversality(
     return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
 
 
-def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, Uniqueness, list[CertificateLine]]:
-    """The second-order conditions of the program, and whether its answer is the only one near by."""
+def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, CertificateLine]:
+    """The second-order conditions of the program."""
     nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
     size = int(nlp.free.sum())
     if size > LARGEST:
         reason = f"not tried: size, {size} variables, more than {LARGEST}"
-        lines = [CertificateLine(name, None, detail=reason) for name in ("local minimum", "locally unique")]
-        return None, Uniqueness(None, reason=reason), lines
-    kind = second_order(nlp, x, p, multipliers, solution.cost_scale)
-    passed = None if kind.kind == "undecided" else kind.kind == "minimum"
-    active = active_set(nlp, x, p, multipliers, solution.cost_scale)
-    unique = locally_unique(nlp, x, p, multipliers, active)
-    word = "not tried" if unique.proved is None else "not shown"
-    detail = "proved: one answer in a box of this radius" if unique.proved else f"{word}: {unique.reason}"
-    lines = [
-        CertificateLine("local minimum", passed, detail=str(kind)),
-        CertificateLine("locally unique", unique.proved or None, unique.radius, detail=detail),
-    ]
-    return kind, unique, lines
+        return None, CertificateLine("local minimum", None, detail=reason)
+    order = second_order(nlp, x, p, multipliers, solution.cost_scale)
+    passed = None if order.kind == "undecided" else order.kind == "minimum"
+    return order, CertificateLine("local minimum", passed, detail=str(order))
 
 
 def _simulated(solution: Solution | SequenceSolution, tol: float) -> tuple[Verification | None, CertificateLine]:
