@@ -328,7 +328,7 @@ def _switching(
     of_signals = force[:, n : n + m]
     if not grid.rates:  # while torques are held
         of_signals = of_signals - np.einsum("ntc,nt->nc", at.torques[:, :, n : n + m], along)
-    names += [f"{u.name}[{k}]" if u.size > 1 else u.name for u in problem.signals for k in range(u.size)]
+    names += [label for signal in problem.signals for label in signal.labels]
     switching = np.hstack([along, of_signals])
     shares = -switching * np.hstack([moved, step[:, n : n + m]])
     values = np.hstack([values, controls[:, n : n + m]])

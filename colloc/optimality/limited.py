@@ -372,5 +372,5 @@ def linear_signals(problem: Problem) -> list[str]:
     functions = [fn for _, fn in problem.integrands.values()] + [rows.function for rows in problem.rows.values()]
     parts = [fn(*slots) for fn in functions if fn.n_in() == len(slots)]
     slopes = ca.jacobian(ca.vertcat(ca.SX(0, 1), *parts), slots.signals)
-    names = [f"{u.name}[{k}]" if u.size > 1 else u.name for u in problem.signals for k in range(u.size)]
+    names = [label for signal in problem.signals for label in signal.labels]
     return [name for k, name in enumerate(names) if not ca.depends_on(slopes[:, k], slots.signals[k])]

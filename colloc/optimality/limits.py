@@ -154,21 +154,22 @@ def _statements(problem: Problem | Sequence) -> Iterator[_LimitStatement]:
             if name not in equations:
                 yield _LimitStatement(phase, "row", name, entry.rows, isinstance(entry.constraint.where, Window))
         for unknown in (*part.signals, *part.states, *part.constants):
-            names = [unknown.name] if unknown.size == 1 else [f"{unknown.name}[{k}]" for k in range(unknown.size)]
-            rows = _plain_rows(names, unknown.lower, unknown.upper, natural_size(unknown.lower, unknown.upper))
+            rows = _plain_rows(unknown.labels, unknown.lower, unknown.upper, natural_size(unknown.lower, unknown.upper))
             yield _LimitStatement(phase, "unknown", unknown.name, rows, along=True)
         T = part.horizon
         lower, upper = np.array([T.lower]), np.array([T.upper])
         yield _LimitStatement(
-            phase, "duration", "duration", _plain_rows(["duration"], lower, upper, lower, "s"), along=False
+            phase, "duration", "duration", _plain_rows(("duration",), lower, upper, lower, "s"), along=False
         )
     if isinstance(problem, Sequence):
         for name in stated_across(problem):
             yield _LimitStatement("", "row", name, problem.rows[name].rows, along=False)
 
 
-def _plain_rows(labels: list[str], lower: np.ndarray, upper: np.ndarray, size: np.ndarray, unit: str = "") -> Rows:
-    return Rows(ca.SX(len(labels), 1), lower, upper, tuple(labels), (unit,) * len(labels), size)
+def _plain_rows(
+    labels: tuple[str, ...], lower: np.ndarray, upper: np.ndarray, size: np.ndarray, unit: str = ""
+) -> Rows:
+    return Rows(ca.SX(len(labels), 1), lower, upper, labels, (unit,) * len(labels), size)
 
 
 def stated_across(sequence: Sequence) -> dict[str, Condition | None]:

@@ -328,8 +328,8 @@ def _changes(block: Block, at: tuple[np.ndarray, np.ndarray], direction: tuple[n
 
 def _components(unknown: Unknown | State) -> list[tuple[str, tuple[float, float]]]:
     """Names of the components of an unknown, with their bounds."""
-    names = [unknown.name] if unknown.size == 1 else [f"{unknown.name}[{k}]" for k in range(unknown.size)]
-    return [(name, (float(low), float(up))) for name, low, up in zip(names, unknown.lower, unknown.upper, strict=True)]
+    components = zip(unknown.labels, unknown.lower, unknown.upper, strict=True)
+    return [(label, (float(low), float(up))) for label, low, up in components]
 
 
 def rows_by_label(nlp: BaseNLP, before: str) -> dict[tuple[str, str], dict[int, float]]:

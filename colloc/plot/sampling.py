@@ -20,13 +20,7 @@ def checked(solution: Any) -> Solution | SequenceSolution:
 
 def by_phase(solution: Solution | SequenceSolution, t: np.ndarray) -> list[tuple[Solution, np.ndarray]]:
     """The phases in which times lie, with the times since their own start; where two meet, of the later one."""
-    starts = list(solution.start_times.values())
-    numbers = np.searchsorted(starts, t, side="right") - 1
-    pieces = [
-        (phase, (t[numbers == k] - start).clip(0.0, phase.duration))
-        for k, (phase, start) in enumerate(zip(solution.phases.values(), starts, strict=True))
-    ]
-    return [(phase, times) for phase, times in pieces if times.size]
+    return [(solution.phases[name], times) for name, times in solution.by_phase(t)]
 
 
 def models(solution: Solution | SequenceSolution) -> list[Model]:

@@ -10,6 +10,7 @@ track              a cost: the distance from measured time series
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
 phase_functions    links and impacts between phases, and other functions of their ends
+signals            what varies in time along a motion, by name, with units and bounds
 rows               the rows of any constraint, with bounds, names, units and natural sizes
 time_sets          the times at which constraints hold
 validate           arguments looked at before anything is made, and warnings of what hardly anybody means

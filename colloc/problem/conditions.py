@@ -15,7 +15,7 @@ from colloc.model.shapes import SHAPES, Shape
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of, natural_size
 from colloc.problem.time_sets import WHOLE, Ends, PointSet, PointSets, TimePoint, TimeSet, window
-from colloc.problem.unknowns import State
+from colloc.problem.unknowns import State, component_labels
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -64,7 +64,10 @@ Constraint = EndState | Bounds | Condition
 
 def equation_of(state: State) -> Condition:
     """The differential equation of a state, along the path; its natural size is that of the state."""
-    return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, natural_size(state.lower, state.upper))
+    size = natural_size(state.lower, state.upper)
+    units = tuple(f"{unit}/s" if unit else "" for unit in state.units)
+    labels = component_labels(state.equation_name, state.size, state.names)
+    return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, size, units, labels)
 
 
 @dataclass(frozen=True)

@@ -401,7 +401,7 @@ class Problem(Tabular, Portable):
         lines += [("subject to", f"{name}: {_described(constraint)}") for name, constraint in self.rows.items()]
         for unknown in self.unknowns:
             kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"
-            lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
+            lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}" + _named(unknown.names)))
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
         lines += [("load", f"on {load.body}") for load in self.loads]
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
@@ -455,6 +455,11 @@ def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
                 "follow from loads"
             )
     return tuple(loads)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Names of components, if there are any, for a table."""
+    return f" ({shown(names, 6)})" if names else ""
 
 
 def _described(constraint: ConstraintRows) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
@@ -14,6 +14,7 @@ from colloc.dynamics.instant import RESERVED, Instant
 from colloc.problem.rows import column
 from colloc.support.checks import (
     InputError,
+    as_tuple,
     count,
     finite_array,
     finite_number,
@@ -22,7 +23,9 @@ from colloc.support.checks import (
     instance,
     interval,
     quoted,
+    shortened,
     spelt,
+    text,
 )
 from colloc.support.display import entries
 from colloc.support.pickling import Portable
@@ -89,17 +92,25 @@ class Unknown(Portable):
     name : str
         Instants carry the value under this name.
     size : int
-        Number of components.
+        Number of components; with `names` that of the names.
     lower, upper : float or shape (size,)
         Bounds; infinite by default.
     guess : float or shape (size,)
     constant : bool
         A single value for the whole motion (a payload, a length) instead of a signal (a contact force).
+    names : sequence of str
+        Names of the components, for reports, figures and files, and for access: `solution.activation["biceps"]`.
+    unit : str or sequence of str
+        Unit of all components, or of each.
 
     Attributes
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+    labels : tuple of str
+        Names of the components with that of the unknown: "activation[biceps]".
+    units : tuple of str
+        Unit of each component.
 
     See Also
     --------
@@ -122,7 +133,11 @@ class Unknown(Portable):
     upper: Any = np.inf
     guess: Any = 0.0
     constant: bool = False
+    names: Sequence[str] = ()
+    unit: str | Sequence[str] = ""
     symbol: ca.SX = field(init=False)
+    labels: tuple[str, ...] = field(init=False)
+    units: tuple[str, ...] = field(init=False)
 
     def __repr__(self) -> str:
         return f"Unknown({_described(self)}{', constant' if self.constant else ''})"
@@ -147,7 +162,7 @@ class State(Portable):
     name : str
         Instants carry the value under this name, and its time derivative as `now.rate(name)`.
     size : int
-        Number of components.
+        Number of components; with `names` that of the names.
     rate : callable
         Instant -> time derivative of the state, SX, shape (size,).
     residual : callable
@@ -156,11 +171,13 @@ class State(Portable):
         Bounds; infinite by default.
     guess : float or shape (size,)
         At both ends unless they are stated; the first guess is a straight line.
+    names, unit :
+        As of an `Unknown`.
 
     Attributes
     ----------
-    symbol : SX, shape (size,)
-        For use in masses, lengths and loads of the model.
+    symbol, labels, units :
+        As of an `Unknown`.
 
     See Also
     --------
@@ -187,7 +204,11 @@ class State(Portable):
     lower: Any = -np.inf
     upper: Any = np.inf
     guess: Any = 0.0
+    names: Sequence[str] = ()
+    unit: str | Sequence[str] = ""
     symbol: ca.SX = field(init=False)
+    labels: tuple[str, ...] = field(init=False)
+    units: tuple[str, ...] = field(init=False)
 
     def __repr__(self) -> str:
         return f"State({_described(self)})"
@@ -267,21 +288,47 @@ class Parameter(Portable):
 
 def _described(unknown: Unknown | State) -> str:
     """Name, size and bounds, as far as they are not the usual ones."""
-    parts = [repr(unknown.name)] + ([f"size {unknown.size}"] if unknown.size > 1 else [])
+    parts = [repr(unknown.name)]
+    if unknown.size > 1 or unknown.names:
+        parts.append(shortened(unknown.names, most=6) if unknown.names else f"size {unknown.size}")
     if np.isfinite([unknown.lower, unknown.upper]).any():
         parts.append(f"in [{entries(ca.SX(unknown.lower))}, {entries(ca.SX(unknown.upper))}]")
     return ", ".join(parts)
 
 
+def component_labels(name: str, size: int, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Names of the components of a quantity: "u" of a scalar without names, else "u[0]", or "u[left]" with names.
+
+    Parameters
+    ----------
+    name : str
+    size : int
+    names : sequence of str
+        Of the components, or none.
+    """
+    return tuple(f"{name}[{k}]" for k in names or range(size)) if names or size > 1 else (name,)
+
+
 def _check_bounded(unknown: Unknown | State, what: str) -> None:
-    """Size, bounds and guess in their final form; a symbol."""
-    count(f"size of {what} {unknown.name!r}", unknown.size, at_least=1)
-    lower, upper = interval(f"{what} {unknown.name!r}", unknown.lower, unknown.upper, (unknown.size,))
-    guess = finite_array(f"guess of {what} {unknown.name!r}", unknown.guess, (unknown.size,))
-    object.__setattr__(unknown, "lower", lower)
-    object.__setattr__(unknown, "upper", upper)
-    object.__setattr__(unknown, "guess", np.clip(guess, lower, upper))
-    object.__setattr__(unknown, "symbol", ca.SX.sym(unknown.name, unknown.size))
+    """Size, names, units, bounds and guess in their final form; a symbol."""
+    name = f"{what} {unknown.name!r}"
+    names = tuple(text(f"name of a component of {name}", item) for item in as_tuple(f"names of {name}", unknown.names))
+    size = len(names) if names and unknown.size == 1 else unknown.size
+    count(f"size of {name}", size, at_least=1)
+    if names and (len(names) != size or len(set(names)) < size):
+        raise InputError(f"names of {name} must be {size} different ones, got {quoted(names)}")
+    units = (unknown.unit,) * size if isinstance(unknown.unit, str) else as_tuple(f"unit of {name}", unknown.unit)
+    if len(units) != size or not all(isinstance(unit, str) for unit in units):
+        raise InputError(f"unit of {name} must be a text, or {size} of them, got {quoted(unknown.unit)}")
+    shapes = {np.shape(value) for value in (unknown.lower, unknown.upper, unknown.guess)} - {(), (size,)}
+    if len(shapes) == 1 and not names and size == 1 and len(shape := next(iter(shapes))) == 1:
+        raise InputError(f"{name} has one component, and bounds or a guess for {shape[0]}: give size={shape[0]}")
+    lower, upper = interval(name, unknown.lower, unknown.upper, (size,))
+    guess = finite_array(f"guess of {name}", unknown.guess, (size,))
+    final = {"size": size, "names": names, "units": units, "labels": component_labels(unknown.name, size, names)}
+    final |= {"lower": lower, "upper": upper, "guess": np.clip(guess, lower, upper)}
+    for attribute, value in (final | {"symbol": ca.SX.sym(unknown.name, size)}).items():
+        object.__setattr__(unknown, attribute, value)
 
 
 def _check_name(what: str, name: Any) -> None:

@@ -1,6 +1,7 @@
 """Answers: the motion, how far it can be trusted, and whether it holds.
 
-sample            the motion at some times, and arrays that know joints by name
+sample            the motion at some times, and arrays that know their components by name
+signals           all that varies in time along a motion, by name
 refinement_round  one round of a refinement
 starts            where the starts of a solve have led
 solution          the answer to a problem

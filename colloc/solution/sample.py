@@ -1,4 +1,4 @@
-"""Results of `Solution.at` and `Solution.reactions`, and arrays that know joints by name."""
+"""Results of `Solution.at` and `Solution.reactions`, and arrays that know their last axis by name."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from colloc.support.checks import InputError, quoted, unknown_name
 from colloc.support.named import Named
 
 
-class JointArray(np.ndarray):
-    """Values of all joints, shape (..., n), in the order of q; `tau["elbow"]` are those of one, shape (...,).
+class NamedArray(np.ndarray):
+    """Values of all components of a signal, shape (..., size); `tau["elbow"]` are those of one, shape (...,).
 
-    After other indices as well: `tau[0, "elbow"]`.
+    After other indices as well: `tau[0, "elbow"]`. Components are joints, in the order of q, or have the names that an
+    `Unknown` or a `State` gives them.
 
     In all else an array as any other: what is sliced or computed from it is a plain ndarray.
     """
 
-    joints: tuple[str, ...]
+    names: tuple[str, ...]
+    noun: str
 
-    def __new__(cls, values: np.ndarray, joints: Sequence[str]) -> JointArray:
+    def __new__(cls, values: np.ndarray, names: Sequence[str], noun: str = "joint") -> NamedArray:
         array = np.asarray(values).view(cls)
-        array.joints = tuple(joints)
+        array.names, array.noun = tuple(names), noun
         return array
 
     def __array_finalize__(self, source: Any) -> None:
-        self.joints = ()  # a view or a copy may have other columns
+        self.names, self.noun = (), "component"  # a view or a copy may have other columns
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return array[()] if return_scalar else np.asarray(array)
@@ -37,24 +39,32 @@ class JointArray(np.ndarray):
         parts = key if isinstance(key, tuple) else (key,)
         if not any(isinstance(part, str) for part in parts):
             return np.asarray(self)[key]
-        *before, joint = parts
-        if not isinstance(joint, str) or any(isinstance(part, str) for part in before):
-            raise InputError(f'the name of a joint stands alone or last, as in tau[0, "elbow"], got {quoted(key)}')
-        if not self.joints:
-            raise InputError(f"an array made of another one does not know joints by name, got {quoted(key)}")
-        if joint not in self.joints:
-            raise unknown_name("joint", joint, self.joints)
-        return np.asarray(self)[..., self.joints.index(joint)][tuple(before)]
+        *before, name = parts
+        if not isinstance(name, str) or any(isinstance(part, str) for part in before):
+            raise InputError(
+                f'the name of a {self.noun} stands alone or last, as in tau[0, "elbow"], got {quoted(key)}'
+            )
+        if not self.names:
+            raise InputError(f"{self._nameless}, got {quoted(key)}")
+        if name not in self.names:
+            raise unknown_name(self.noun, name, self.names)
+        return np.asarray(self)[..., self.names.index(name)][tuple(before)]
+
+    @property
+    def _nameless(self) -> str:
+        if self.noun == "component":
+            return "an array made of another one does not know its components by name"
+        return f"a {self.noun} has a number and no name, which co.Unknown(..., names=(...)) gives"
 
     def _ipython_key_completions_(self) -> list[str]:
-        return list(self.joints)
+        return list(self.names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return JointArray, (np.asarray(self), self.joints)
+        return NamedArray, (np.asarray(self), self.names, self.noun)
 
 
 @dataclass(frozen=True)
-class Sample(Named[np.ndarray]):
+class Sample(Named[NamedArray]):
     """The motion at N times, or at one; `sample["elbow"]` is that of one joint.
 
     Parameters
@@ -64,7 +74,8 @@ class Sample(Named[np.ndarray]):
         [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time. `tau["elbow"]` is that of one
         joint, shape (N,).
     signals : dict of str to ndarray, shape (N, size)
-        The unknown signals and the states; also attributes under their own names.
+        The unknown signals and the states; also attributes under their own names. Components with names are known by
+        them: `sample.activation["biceps"]`.
 
     Examples
     --------
@@ -76,23 +87,23 @@ class Sample(Named[np.ndarray]):
     _noun = "quantity of a sample"
 
     t: np.ndarray
-    q: JointArray
-    qd: JointArray
-    qdd: JointArray
-    tau: JointArray
-    signals: dict[str, np.ndarray]
+    q: NamedArray
+    qd: NamedArray
+    qdd: NamedArray
+    tau: NamedArray
+    signals: dict[str, NamedArray]
 
     def __getitem__(self, joint: str) -> JointSample:
-        if joint in self.qd.joints and joint not in self.q.joints:
+        if joint in self.qd.names and joint not in self.q.names:
             raise InputError(
                 f"joint {joint!r} is part of a ball joint: q has its quaternion, qd[{joint!r}] its velocity"
             )
         return JointSample(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
     def _ipython_key_completions_(self) -> list[str]:
-        return list(self.q.joints)
+        return list(self.q.names)
 
-    def _named(self) -> dict[str, np.ndarray]:
+    def _named(self) -> dict[str, NamedArray]:
         return self.signals
 
     def _legal(self) -> list[str]:

@@ -15,7 +15,7 @@ from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointArray, JointReactions, Sample
+from colloc.solution.sample import JointReactions, NamedArray, Sample
 from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome
@@ -147,14 +147,29 @@ class SequenceSolution(BaseSolution):
     @of_motion
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; where phases meet before and after."""
-        return self._joined([(name, phase.nodes) for name, phase in self.phases.items()])
+        return self._sampled(None)
 
     def at(self, t: Any) -> Sample:
-        sample = self._joined([(name, self[name].at(times)) for name, times in self.by_phase(t)])
-        order = self._order(t)
-        signals = {name: values[order] for name, values in sample.signals.items()}
-        q, qd, qdd, tau = (JointArray(getattr(sample, k)[order], sample.q.joints) for k in _MOVING)
-        return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
+        return self._sampled(t)
+
+    def _sampled(self, t: Any) -> Sample:
+        """The motion at some times, or at the nodes; what a phase does not have of a signal is NaN there."""
+        phases = [(self[name], self.start_times[name], times) for name, times in self.by_phase(t)]
+        models = [phase.problem.model for phase, *_ in phases]
+        if len({(model.joint_names, model.position_names) for model in models}) > 1:
+            names = ", ".join(name for name, _ in self.by_phase(t))
+            raise InputError(
+                f"phases {names} have different joints: ask each, as in solution[{self.by_phase(t)[0][0]!r}].at(t)"
+            )
+        samples = [phase.nodes if t is None else phase.at(times) for phase, _, times in phases]
+        order = self.order(t)
+        q, qd, qdd, tau = (
+            NamedArray(np.concatenate([getattr(sample, k) for sample in samples])[order], models[0].names(k))
+            for k in _MOVING
+        )
+        names = dict.fromkeys(name for sample in samples for name in sample.signals)
+        whole = np.concatenate([start + times for _, start, times in phases]) if t is None else finite_array("t", t)
+        return Sample(whole, q, qd, qdd, tau, self.signals.at(t, *names) if names else {})
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion, in every phase with its own model and unknowns.
@@ -179,7 +194,7 @@ class SequenceSolution(BaseSolution):
         if t is None:
             return self._concatenated([(name, phase.evaluate(fn)) for name, phase in self.phases.items()])
         values = self._concatenated([(name, self[name].evaluate(fn, times)) for name, times in self.by_phase(t)])
-        order = self._order(t)
+        order = self.order(t)
         return tuple(array[order] for array in values) if isinstance(values, tuple) else values[order]
 
     def reactions(self, t: Any = None) -> JointReactions:
@@ -196,7 +211,7 @@ class SequenceSolution(BaseSolution):
             times, parts, order = self.t, [phase.reactions() for phase in self.phases.values()], slice(None)
         else:
             times = np.atleast_1d(finite_array("t", t))
-            parts, order = [self[name].reactions(seconds) for name, seconds in self.by_phase(times)], self._order(times)
+            parts, order = [self[name].reactions(seconds) for name, seconds in self.by_phase(times)], self.order(times)
         models = (phase.problem.model for phase in self.phases.values())
         bodies = tuple(dict.fromkeys(body.name for model in models for body in model.bodies))
         force, moment = (
@@ -215,35 +230,6 @@ class SequenceSolution(BaseSolution):
     def constants(self) -> dict[str, np.ndarray]:
         """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
         return {name: value for phase in self.phases.values() for name, value in phase.constants.items()}
-
-    def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
-        """The phases in which times lie, in their order, each with its times since its own start [s].
-
-        Where two phases meet, a time is of the later one.
-
-        Parameters
-        ----------
-        t : float or shape (N,) [s]
-            Within 0 .. duration.
-        """
-        times, numbers = self._numbered(t)
-        return [
-            (name, np.clip(times[numbers == k] - self.start_times[name], 0.0, phase.duration))
-            for k, (name, phase) in enumerate(self.phases.items())
-            if (numbers == k).any()
-        ]
-
-    def _numbered(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Times within the motion, and the number of the phase at each, the later one where two meet."""
-        times = np.atleast_1d(self._normalised(t)) * self.duration
-        numbers = np.searchsorted(list(self.start_times.values()), times, side="right") - 1
-        return times, np.clip(numbers, 0, len(self.phases) - 1)
-
-    def _order(self, t: Any) -> Any:
-        """Where each of the times stands among those sorted by phase; a number for a single time."""
-        _, numbers = self._numbered(t)
-        order = np.argsort(np.argsort(numbers, kind="stable"), kind="stable")
-        return order[0] if np.ndim(t) == 0 else order
 
     def _of_whole(self, phase: str, violation: Violation) -> Violation:
         """A violation of a phase, named with it, at the time of the whole motion."""
@@ -266,20 +252,6 @@ class SequenceSolution(BaseSolution):
             return tuple(np.concatenate(arrays) for arrays in zip(*(values for _, values in parts), strict=True))
         return np.concatenate([values for _, values in parts])
 
-    def _joined(self, parts: list[tuple[str, Sample]]) -> Sample:
-        """Samples of some phases one after another; what a phase does not have of a signal is NaN there."""
-        models = [self[name].problem.model for name, _ in parts]
-        if len({(model.joint_names, model.position_names) for model in models}) > 1:
-            names = ", ".join(name for name, _ in parts)
-            raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
-        samples = [sample for _, sample in parts]
-        t = np.concatenate([self.start_times[name] + sample.t for name, sample in parts])
-        q, qd, qdd, tau = (
-            JointArray(np.concatenate([getattr(s, k) for s in samples]), models[0].names(k)) for k in _MOVING
-        )
-        names = dict.fromkeys(name for sample in samples for name in sample.signals)
-        return Sample(t, q, qd, qdd, tau, {name: _joined_signal(samples, name) for name in names})
-
     def __getstate__(self) -> dict[str, Any]:
         # The phases' solutions follow from the whole.
         return {name: value for name, value in super().__getstate__().items() if name != "phases"}
@@ -301,12 +273,3 @@ def _by_body(values: np.ndarray, bodies: tuple[str, ...], all_bodies: tuple[str,
     vectors = np.full((len(values), len(all_bodies), 3), np.nan)
     vectors[:, [all_bodies.index(body) for body in bodies]] = values
     return vectors
-
-
-def _joined_signal(samples: list[Sample], name: str) -> np.ndarray:
-    """A signal of samples one after another, filled with NaN where it is narrower or missing."""
-    tables = [sample.signals.get(name, np.zeros((sample.t.size, 0))) for sample in samples]
-    width = max(table.shape[1] for table in tables)
-    return np.concatenate([
-        np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables
-    ])  # fmt: skip

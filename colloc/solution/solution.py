@@ -22,7 +22,8 @@ from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
+from colloc.solution.sample import JointReactions, JointSample, NamedArray, Sample
+from colloc.solution.signals import Signals
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
 from colloc.solver.quadratic import quadratic_optimum
@@ -185,6 +186,20 @@ class BaseSolution(Named[Any], ABC):
             Within 0 .. duration.
         """
 
+    @cached_property
+    def signals(self) -> Signals:
+        """All that varies in time, by name, printed as a table; also attributes: `solution.thrust`.
+
+        Where a name is that of something else, as `x` is, brackets have the signal: `solution.signals["x"]`.
+        """
+        return Signals(self)
+
+    def _named(self) -> Mapping[str, NamedArray]:
+        return self.signals
+
+    def _legal(self) -> list[str]:
+        return list(dict.fromkeys([*self.signals, *super()._legal()]))
+
     def _no_attribute(self, name: str) -> str:
         hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
         return super()._no_attribute(name) + hint
@@ -281,22 +296,22 @@ class BaseSolution(Named[Any], ABC):
         return self.nodes.t
 
     @property
-    def q(self) -> JointArray:
+    def q(self) -> NamedArray:
         """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
         return self.nodes.q
 
     @property
-    def qd(self) -> JointArray:
+    def qd(self) -> NamedArray:
         """Joint velocities at the nodes, shape (N, n)."""
         return self.nodes.qd
 
     @property
-    def qdd(self) -> JointArray:
+    def qdd(self) -> NamedArray:
         """Joint accelerations at the nodes, shape (N, n)."""
         return self.nodes.qdd
 
     @property
-    def tau(self) -> JointArray:
+    def tau(self) -> NamedArray:
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
 
@@ -309,6 +324,39 @@ class BaseSolution(Named[Any], ABC):
             got = np.array2string(times, threshold=6)
             raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
+
+    def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
+        """The phases in which times lie, in their order, each with its times since its own start [s].
+
+        Where two phases meet, a time is of the later one. A motion that is not in phases is one without a name.
+
+        Parameters
+        ----------
+        t : float or shape (N,) [s]
+            Within 0 .. duration; None for the nodes of every phase.
+        """
+        if t is None:
+            return [(name, phase.t) for name, phase in self.phases.items()]
+        times, numbers = self._numbered(t)
+        return [
+            (name, np.clip(times[numbers == k] - self.start_times[name], 0.0, phase.duration))
+            for k, (name, phase) in enumerate(self.phases.items())
+            if (numbers == k).any()
+        ]
+
+    def order(self, t: Any) -> Any:
+        """Where each of the times stands among those sorted by phase; a number for a single time, all for None."""
+        if t is None:
+            return slice(None)
+        _, numbers = self._numbered(t)
+        order = np.argsort(np.argsort(numbers, kind="stable"), kind="stable")
+        return order[0] if np.ndim(t) == 0 else order
+
+    def _numbered(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Times within the motion, and the number of the phase at each, the later one where two meet."""
+        times = np.atleast_1d(self._normalised(t)) * self.duration
+        numbers = np.searchsorted(list(self.start_times.values()), times, side="right") - 1
+        return times, np.clip(numbers, 0, len(self.phases) - 1)
 
     def cost_gap(self) -> CostGap:
         """The estimate of how far the cost is from the best, made anew, of which `error` keeps what it says."""
@@ -478,10 +526,15 @@ class Solution(BaseSolution):
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
         moving = [
-            JointArray(value, self.problem.model.names(quantity))
+            NamedArray(value, self.problem.model.names(quantity))
             for quantity, value in zip(("q", "qd", "qdd", "tau"), values, strict=False)
         ]
-        return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
+        names = [tuple(u.names) for u in (*self.problem.signals, *self.problem.states)]
+        signals = {
+            name: NamedArray(value, components, f"component of {name}")
+            for name, value, components in zip(varying, values[4:], names, strict=True)
+        }
+        return Sample(t, *moving, signals=signals)
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.

@@ -184,7 +184,7 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
 
 def _names(solution: Solution) -> tuple[str, ...]:
     """Names of the columns of its simulation: joints, then components of states."""
-    states = (f"{state.name}[{k}]" for state in solution.problem.states for k in range(state.size))
+    states = (label for state in solution.problem.states for label in state.labels)
     return (*solution.problem.model.joint_names, *states)
 
 

@@ -487,7 +487,7 @@ class NLP(BaseNLP):
         """What the columns of the control points are, by the names that the layout has for these."""
         names = {"q": [f"q[{joint}]" for joint in self.problem.model.position_names]}
         for kind, unknowns in (("signals", self.problem.signals), ("states", self.problem.states)):
-            names[kind] = [f"{u.name}[{k}]" if u.size > 1 else u.name for u in unknowns for k in range(u.size)]
+            names[kind] = [label for unknown in unknowns for label in unknown.labels]
         return names
 
     def variable_name(self, k: int, x: np.ndarray) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solution.sample import JointArray
+from colloc.solution.sample import NamedArray
 
 
 def swing(start: float, end: float) -> co.Problem:
@@ -85,10 +85,10 @@ def test_what_is_made_of_such_an_array_is_a_plain_one(solution):
         assert type(made) is np.ndarray
     assert isinstance(tau.max(), float)
     for copy in (tau.copy(), tau.T, tau.reshape(-1)):
-        with pytest.raises(co.InputError, match=r"does not know joints by name, got 'elbow'"):
+        with pytest.raises(co.InputError, match=r"does not know its components by name, got 'elbow'"):
             copy["elbow"]
     again = pickle.loads(pickle.dumps(tau))
-    assert isinstance(again, JointArray)
+    assert isinstance(again, NamedArray)
     np.testing.assert_array_equal(again["elbow"], tau["elbow"])
     out = np.zeros_like(np.asarray(tau))
     np.add(tau, 1, out=out)
