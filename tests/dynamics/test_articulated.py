@@ -17,16 +17,17 @@ from colloc.models.human43 import human43
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import two_link
 from tests.support.random_trees import (
-    State,
     coordinates,
     evaluate,
     mujoco_xml,
     pin,
     pinocchio_tree,
     random_inertia,
-    random_loads,
     random_state,
     random_tree,
+    relative_error,
+    torque,
+    tree_case,
 )
 
 mj: Any = mujoco
@@ -38,27 +39,14 @@ def accelerations(model: co.Model, q: np.ndarray, qd: np.ndarray, tau: np.ndarra
     return evaluate([forward_dynamics(model, *symbols, loads)], symbols, (q, qd, tau))[0]
 
 
-def torques(model: co.Model, state: State, loads: Any = ()) -> np.ndarray:
-    """Torques at one state, by Newton and Euler."""
-    symbols = coordinates(model)
-    return evaluate([newton_euler(model, *symbols, loads)], symbols, state)[0]
-
-
-def relative_error(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest difference, relative to the largest reference value but at least 1."""
-    return float(np.abs(value - reference).max() / max(1.0, np.abs(reference).max()))
-
-
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(1, 22, 2))
 def test_forward_dynamics_undoes_inverse_dynamics(seed):
-    rng = np.random.default_rng(seed)
-    model = random_tree(rng, seed + 1 if seed < 12 else None, virtual=False)
-    loads, state = random_loads(rng, model), random_state(rng, model)
-    tau = torques(model, state, loads)
+    model, loads, state = tree_case(seed, virtual=False)
+    tau = torque(newton_euler, model, state, loads)
     assert relative_error(accelerations(model, state.q, state.qd, tau, loads), state.qdd) < 1e-10
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(8))
 def test_forward_dynamics_agrees_with_pinocchio(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, virtual=False)
@@ -67,7 +55,7 @@ def test_forward_dynamics_agrees_with_pinocchio(seed):
     assert relative_error(accelerations(model, state.q, state.qd, tau), tree.back(expected)) < 1e-10
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(8))
 def test_forward_dynamics_agrees_with_mujoco(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 8, virtual=False, threads=False)
@@ -105,23 +93,28 @@ def test_massless_links_inside_a_chain_need_no_inertia():
     ]
     model = co.Model(wrist)
     state = random_state(np.random.default_rng(0), model)
-    assert relative_error(accelerations(model, state.q, state.qd, torques(model, state)), state.qdd) < 1e-12
+    assert (
+        relative_error(accelerations(model, state.q, state.qd, torque(newton_euler, model, state)), state.qdd) < 1e-12
+    )
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_refused_exactly_when_the_mass_matrix_is_singular(seed):
+def test_refused_exactly_when_the_mass_matrix_is_singular():
     """Trees with massless links, particles and rods anywhere; the other oracle is an eigenvalue at another posture."""
-    rng = np.random.default_rng(seed)
-    model = random_tree(rng)
-    symbols, state = coordinates(model), random_state(rng, model)
-    value = evaluate([mass_matrix(model, symbols[0])], symbols[:1], state[:1])[0].reshape(model.n, model.n)
-    eigenvalues = np.linalg.eigvalsh(value)
-    if eigenvalues[0] <= 1e-10 * eigenvalues[-1]:
-        with pytest.raises(co.InputError, match=r"is singular: .* no inertia resists joint"):
-            forward_dynamics(model, *symbols)
-    else:
-        tau = torques(model, state)
-        assert relative_error(accelerations(model, state.q, state.qd, tau), state.qdd) < 1e-8
+    refused = 0
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        model = random_tree(rng)
+        symbols, state = coordinates(model), random_state(rng, model)
+        value = evaluate([mass_matrix(model, symbols[0])], symbols[:1], state[:1])[0].reshape(model.n, model.n)
+        eigenvalues = np.linalg.eigvalsh(value)
+        if eigenvalues[0] <= 1e-10 * eigenvalues[-1]:
+            refused += 1
+            with pytest.raises(co.InputError, match=r"is singular: .* no inertia resists joint"):
+                forward_dynamics(model, *symbols)
+        else:
+            tau = torque(newton_euler, model, state)
+            assert relative_error(accelerations(model, state.q, state.qd, tau), state.qdd) < 1e-8, seed
+    assert 4 < refused < 12
 
 
 def _two_link_with(*beyond: co.Body) -> co.Model:
@@ -147,7 +140,7 @@ def test_joint_without_inertia_is_named(beyond, named):
     model = _two_link_with(*beyond)
     with pytest.raises(co.InputError, match=rf"model 'arm' is singular: .* no inertia resists joint {named}; "):
         forward_dynamics(model, *coordinates(model))
-    assert np.isfinite(torques(model, random_state(np.random.default_rng(0), model))).all()
+    assert np.isfinite(torque(newton_euler, model, random_state(np.random.default_rng(0), model))).all()
 
 
 def test_two_hinges_about_one_axis_are_refused():
@@ -169,7 +162,7 @@ def test_a_small_inertia_is_not_taken_for_none():
     pen = {"mass": 0.01, "com": (0, 0, 0.05), "inertia": (1e-5, 1e-5, 1e-7)}
     model = _two_link_with(co.Body("pen", co.revolute(placement=co.placement(rpy=(0.3, 0.2, 0.1))), "elbow", **pen))
     state = random_state(np.random.default_rng(0), model)
-    tau = torques(model, state)
+    tau = torque(newton_euler, model, state)
     assert relative_error(accelerations(model, state.q, state.qd, tau), state.qdd) < 1e-8
 
 

@@ -1,18 +1,17 @@
-"""Sensitivities and mass matrix by composite inertias: against automatic derivatives, Pinocchio, and the structure
-that Lagrange's equations impose."""
+"""Sensitivities and mass matrix by composite inertias: special mechanisms, and the structure that Lagrange's equations
+impose; `test_formulations.py` compares them on random trees."""
 
 from __future__ import annotations
 
 import time
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
-from colloc.dynamics import lagrange, newton_euler
+from colloc.dynamics import by_differentiation, newton_euler
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 from colloc.models.chains.serial import spatial_chain
 from colloc.models.human43 import human43
@@ -22,9 +21,9 @@ from colloc.models.two_link import two_link
 from tests.support.random_trees import (
     State,
     coordinates,
+    derivatives,
     evaluate,
     numbers,
-    pin,
     pinocchio_inverse_dynamics,
     pinocchio_tree,
     random_inertia,
@@ -32,103 +31,35 @@ from tests.support.random_trees import (
     random_state,
     random_tree,
     random_unit,
+    relative_error,
+    tree_case,
 )
 
-NAMES = ("tau", "dq", "dqd", "dqdd")
+BY_CASADI = by_differentiation(newton_euler)
+some_trees = pytest.mark.parametrize("seed", range(3, 23, 4))
 
 
-class Case(NamedTuple):
-    """A random tree with loads, in a random state."""
-
-    model: co.Model
-    loads: list[co.Load]
-    state: State
-
-
-@lru_cache
-def case(seed: int, virtual: bool = True) -> Case:
-    """Tree number `seed`; the first twelve have 1 to 12 bodies."""
-    rng = np.random.default_rng(seed)
-    model = random_tree(rng, seed + 1 if seed < 12 else None, virtual=virtual)
-    return Case(model, random_loads(rng, model, count=int(rng.integers(0, 5))), random_state(rng, model))
-
-
-def by_composites(model: co.Model, state: State, loads: Any = ()) -> list[np.ndarray]:
-    """Torque, shape (n,), and its three derivatives, each shape (n, n), at one state."""
-    symbols = coordinates(model)
-    return squares(evaluate(composite_sensitivities(model, *symbols, loads), symbols, state))
-
-
-def squares(results: list[np.ndarray]) -> list[np.ndarray]:
-    """A vector and matrices, which may be 1 by 1."""
-    tau, *blocks = results
-    return [tau, *(block.reshape(len(tau), len(tau)) for block in blocks)]
-
-
-def by_differentiation(model: co.Model, loads: Any = ()) -> tuple[tuple[ca.SX, ca.SX, ca.SX], list[ca.SX]]:
-    """Symbols, and what CasADi makes of the Newton-Euler recursion."""
-    symbols = coordinates(model)
-    tau = newton_euler(model, *symbols, loads)
-    return symbols, [tau, *(ca.jacobian(tau, x) for x in symbols)]
-
-
-def relative_error(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest difference, relative to the largest reference value but at least 1."""
-    return float(np.abs(value - reference).max() / max(1.0, np.abs(reference).max()))
-
-
-@pytest.mark.parametrize("seed", range(64))
-def test_sensitivities_agree_with_automatic_derivatives(seed):
-    model, loads, state = case(seed)
-    symbols, graph = by_differentiation(model, loads)
-    expected = squares(evaluate(graph, symbols, state))
-    for name, value, reference in zip(NAMES, by_composites(model, state, loads), expected, strict=True):
-        assert relative_error(value, reference) < 1e-12, name
-
-
-def test_the_trees_above_cover_what_they_are_meant_to_cover():
-    cases = [case(seed) for seed in range(64)]
-    bodies = [body for c in cases for body in c.model.bodies]
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
-    assert sum(float(body.mass) == 0 for body in bodies) > 50
-    assert sum(len(c.loads) > 1 for c in cases) > 30
-    assert sum(c.model.bodies[0].joint.kind == "prismatic" for c in cases) > 20
-    assert sum(sum(p < 0 for p in c.model.parents) > 1 for c in cases) > 10
+def assert_agree(model: co.Model, loads: Any = (), tolerance: float = 1e-12, seed: int = 0) -> None:
+    """Torques and derivatives in a random state, against CasADi's of the Newton-Euler recursion."""
+    state = random_state(np.random.default_rng(seed), model)
+    found, expected = (derivatives(f, model, state, loads) for f in (composite_sensitivities, BY_CASADI))
+    for value, reference in zip(found, expected, strict=True):
+        assert relative_error(value, reference) < tolerance
 
 
 @pytest.mark.parametrize("build", [two_link, puma560, stanford, human43, lambda: spatial_chain(9)])
 def test_sensitivities_of_the_ready_made_models(build):
-    model = build()
-    state = random_state(np.random.default_rng(1), model)
-    symbols, graph = by_differentiation(model)
-    for value, reference in zip(by_composites(model, state), squares(evaluate(graph, symbols, state)), strict=True):
-        assert relative_error(value, reference) < 1e-12
+    assert_agree(build(), seed=1)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_sensitivities_agree_with_pinocchio(seed):
-    """Without loads: Pinocchio holds a force in the moving joint frame, not in the world."""
-    model, _, state = case(seed)
-    tree = pinocchio_tree(model)
-    data = tree.model.createData()
-    pin.computeRNEADerivatives(tree.model, data, *map(tree.into, state))
-    order = np.ix_(tree.dofs, tree.dofs)
-    upper = np.triu(data.M)
-    expected = (data.dtau_dq, data.dtau_dv, upper + np.triu(upper, 1).T)
-    tau, *blocks = by_composites(model, state)
-    assert relative_error(tau, tree.back(data.tau)) < 1e-11
-    for name, block, reference in zip(NAMES[1:], blocks, expected, strict=True):
-        assert relative_error(block[order], reference) < 1e-11, name
-
-
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_loads_stay_in_the_world_while_the_joints_move(seed):
     """dtau/dq with loads, against differences of Pinocchio's torques with the loads carried into the moved frames."""
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 7)
     loads, state, tree = random_loads(rng, model, count=9), random_state(rng, model), pinocchio_tree(model)
-    slope = by_composites(model, state, loads)[1]
-    assert np.abs(slope - by_composites(model, state)[1]).max() > 1
+    slope, unloaded = (derivatives(composite_sensitivities, model, state, w)[1] for w in (loads, ()))
+    assert np.abs(slope - unloaded).max() > 1
     step = 1e-5
     for k, unit in enumerate(np.eye(model.n)):
         ahead, behind = (
@@ -136,41 +67,6 @@ def test_loads_stay_in_the_world_while_the_joints_move(seed):
             for side in (1, -1)
         )
         assert relative_error(slope[:, k], (ahead - behind) / (2 * step)) < 1e-7
-
-
-def test_symbolic_masses_lengths_and_loads_give_the_numeric_sensitivities():
-    """A model of symbols, evaluated, is the model of numbers; two of its inertias are diagonal, one is full."""
-    rng = np.random.default_rng(11)
-    properties = [random_inertia(rng) for _ in range(3)]
-    lengths, wrench = rng.uniform(0.2, 0.8, 5), rng.normal(size=9)
-    for k in (0, 1):
-        properties[k]["inertia"] = np.diag(properties[k]["inertia"]).copy()
-
-    def build(masses: Any, coms: Any, tensors: Any, x: Any, w: Any) -> tuple[co.Model, list[co.Load]]:
-        joints = (
-            co.dh_revolute(theta=0.3, d=x[0], a=x[1], alpha=x[2]),
-            co.prismatic((1, 2, 0), co.placement((x[3], 0.1, 0), (0, x[4], 0.2))),
-            co.revolute((0, 1, 1), co.placement((0, 0, x[0]))),
-        )
-        parents = (None, "body0", "body0")
-        bodies = [co.Body(f"body{k}", joints[k], parents[k], masses[k], coms[k], tensors[k]) for k in range(3)]
-        return co.Model(bodies), [co.Load("body2", w[:3], w[3:6], w[6:])]
-
-    m, c, tensor = ([p[key] for p in properties] for key in ("mass", "com", "inertia"))
-    numeric, numeric_loads = build(m, c, tensor, lengths, wrench)
-    state = random_state(rng, numeric)
-    masses = [ca.SX.sym(f"m{k}") for k in range(3)]
-    coms = [ca.SX.sym(f"c{k}", 3) for k in range(3)]
-    tensors = [ca.SX.sym("I0", 3), ca.SX.sym("I1", 3), ca.SX.sym("I2", 3, 3)]
-    x, w = ca.SX.sym("x", 5), ca.SX.sym("w", 9)
-    model, loads = build(masses, coms, tensors, x, w)
-    q, qd, qdd = coordinates(model)
-    inputs = [q, qd, qdd, *masses, *coms, *tensors, x, w]
-    results = evaluate(
-        composite_sensitivities(model, q, qd, qdd, loads), inputs, [*state, *m, *c, *tensor, lengths, wrench]
-    )
-    for value, reference in zip(results, by_composites(numeric, state, numeric_loads), strict=True):
-        assert relative_error(value, reference) < 1e-13
 
 
 def _gantry(branches: int) -> co.Model:
@@ -196,12 +92,7 @@ def _gantry(branches: int) -> co.Model:
 def test_slides_that_carry_a_whole_tree(branches):
     """The reference point travels with them, whether the tree ends, turns or forks after the last slide."""
     model = _gantry(branches)
-    rng = np.random.default_rng(0)
-    state, loads = random_state(rng, model), random_loads(rng, model)
-    symbols, graph = by_differentiation(model, loads)
-    expected = squares(evaluate(graph, symbols, state))
-    for value, reference in zip(by_composites(model, state, loads), expected, strict=True):
-        assert relative_error(value, reference) < 1e-12
+    assert_agree(model, random_loads(np.random.default_rng(0), model))
 
 
 @pytest.mark.parametrize("inertia", [(0, 0, 0), (0, 2, 2), (2, 2, 2), (1, 2, 2), (3, 2, 2), (3, 4, 5)])
@@ -214,21 +105,7 @@ def test_every_shape_of_a_body(inertia, turned):
         co.Body(f"body{k}", co.dh_revolute(0.1, 0.2, 0.3, 0.7), f"body{k - 1}" if k else None, 1.5, (0.1, 0, 0), tensor)
         for k in range(3)
     ]
-    model = co.Model(bodies)
-    state = random_state(np.random.default_rng(2), model)
-    symbols, graph = by_differentiation(model)
-    for value, reference in zip(by_composites(model, state), squares(evaluate(graph, symbols, state)), strict=True):
-        assert relative_error(value, reference) < 1e-13
-
-
-@pytest.mark.parametrize("seed", range(64))
-def test_nothing_is_stored_that_vanishes_identically(seed):
-    """One entry more than automatic differentiation finds is the most that cancellation hides from the recursion."""
-    model, loads, _ = case(seed)
-    symbols, (_, *expected) = by_differentiation(model, loads)
-    _, *blocks = composite_sensitivities(model, *symbols, loads)
-    assert not any(block.nz[k].is_zero() for block in blocks for k in range(block.nnz()))
-    assert sum(block.nnz() for block in blocks) <= sum(block.nnz() for block in expected) + 1
+    assert_agree(co.Model(bodies), tolerance=1e-13, seed=2)
 
 
 def test_joints_on_different_branches_have_no_entries():
@@ -246,51 +123,17 @@ def test_joints_on_different_branches_have_no_entries():
         assert related[tuple(map(list, block.sparsity().get_triplet()))].all()
 
 
-def mass(model: co.Model, q: np.ndarray) -> np.ndarray:
-    """Mass matrix at one configuration."""
-    symbol = ca.SX.sym("q", model.n)
-    return evaluate([mass_matrix(model, symbol)], [symbol], [q])[0].reshape(model.n, model.n)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_mass_matrix_agrees_with_pinocchio_and_with_the_derivative_by_acceleration(seed):
-    model, loads, state = case(seed)
-    tree = pinocchio_tree(model)
-    upper = np.triu(pin.crba(tree.model, tree.model.createData(), tree.into(state.q)))
-    value = mass(model, state.q)
-    assert relative_error(value[np.ix_(tree.dofs, tree.dofs)], upper + np.triu(upper, 1).T) < 1e-12
-    np.testing.assert_allclose(value, by_composites(model, state, loads)[3], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_mass_matrix_of_massive_links_is_symmetric_positive_definite(seed):
-    model, _, state = case(seed, virtual=False)
-    value = mass(model, state.q)
-    assert np.array_equal(value, value.T)
-    np.linalg.cholesky(value)
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_mass_matrix_and_bias_make_up_the_torque(seed):
-    """By another formulation, the Lagrangian one."""
-    model, loads, state = case(seed)
-    symbols = coordinates(model)
-    still = evaluate([lagrange(model, *symbols, loads)], symbols, state._replace(qdd=0 * state.qdd))[0]
-    moving = evaluate([lagrange(model, *symbols, loads)], symbols, state)[0]
-    assert relative_error(mass(model, state.q) @ state.qdd, moving - still) < 1e-11
-
-
-@pytest.mark.parametrize("seed", range(24))
+@some_trees
 def test_half_the_derivative_by_velocity_is_the_coriolis_matrix_of_the_christoffel_symbols(seed):
     """The velocity torque is the quadratic form of the Christoffel symbols c_ijk of the mass matrix, so its derivative
     is 2 C with C_ij = sum_k c_ijk qd_k; then dM/dt - 2 C is skew-symmetric."""
-    model, _, state = case(seed)
+    model, _, state = tree_case(seed)
     q = ca.SX.sym("q", model.n)
     by_q = ca.jacobian(ca.vec(ca.densify(mass_matrix(model, q))), q)
     slopes = evaluate([by_q], [q], [state.q])[0].reshape(model.n, model.n, model.n)  # M is symmetric
     christoffel = (slopes + slopes.transpose(0, 2, 1) - slopes.transpose(2, 0, 1)) / 2
     coriolis = christoffel @ state.qd
-    value = by_composites(model, state._replace(qdd=0 * state.qdd))[2]
+    value = derivatives(composite_sensitivities, model, state._replace(qdd=0 * state.qdd))[2]
     assert relative_error(value, 2 * coriolis) < 1e-11
     rate = slopes @ state.qd
     defect = rate - value
@@ -298,12 +141,12 @@ def test_half_the_derivative_by_velocity_is_the_coriolis_matrix_of_the_christoff
     assert abs(state.qd @ defect @ state.qd) < 1e-10 * max(1.0, np.abs(rate).max() * state.qd @ state.qd)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@some_trees
 def test_derivatives_satisfy_the_conditions_of_helmholtz(seed):
     """What any equations of motion of a Lagrangian obey: the symmetric part of dtau/dqd is dM/dt, and the
     antisymmetric part of dtau/dq is half the time derivative of that of dtau/dqd. Forces at points of the links derive
     from a potential, moments do not."""
-    model, loads, state = case(seed)
+    model, loads, state = tree_case(seed)
     loads = [co.Load(load.body, load.force, point=load.point) for load in loads]
     q, qd, qdd = coordinates(model)
     _, dq, dqd, _ = composite_sensitivities(model, q, qd, qdd, loads)
@@ -317,26 +160,12 @@ def test_derivatives_satisfy_the_conditions_of_helmholtz(seed):
     assert relative_error(dq - dq.T, (in_time - in_time.T) / 2) < 1e-10
 
 
-@pytest.mark.parametrize("seed", range(12))
+@some_trees
 def test_stiffness_of_gravity_is_symmetric(seed):
-    model, _, state = case(seed)
-    value = by_composites(model, State(state.q, 0 * state.qd, 0 * state.qdd))[1]
+    model, _, state = tree_case(seed)
+    at_rest = State(state.q, 0 * state.qd, 0 * state.qdd)
+    value = derivatives(composite_sensitivities, model, at_rest)[1]
     assert relative_error(value, value.T) < 1e-12
-
-
-def test_a_wrong_derivative_would_be_noticed():
-    """The tolerance of the agreement is far below the effect of a load whose moment is forgotten in the derivative."""
-    rng = np.random.default_rng(3)
-    model = random_tree(rng, 8)
-    loads, state = random_loads(rng, model, count=12), random_state(rng, model)
-    without = [co.Load(load.body, load.force, point=load.point) for load in loads]
-    assert relative_error(by_composites(model, state, without)[1], by_composites(model, state, loads)[1]) > 1e-3
-
-
-def test_load_on_an_unknown_body_is_refused_with_the_legal_names():
-    model = two_link()
-    with pytest.raises(co.InputError, match=r"no body named 'wrist' \(known: shoulder, elbow\)"):
-        composite_sensitivities(model, *coordinates(model), [co.Load("wrist", force=(1, 0, 0))])
 
 
 def operations(inputs: Any, outputs: Any) -> int:
@@ -373,10 +202,7 @@ def test_operations_of_a_long_chain():
     tau = newton_euler(model, *symbols)
     reference = operations(symbols, [tau, ca.jacobian(tau, ca.vertcat(*symbols))])
     assert 5 * operations(symbols, results) < reference
-    state = random_state(rng, model)
-    function = ca.Function("differentiated", [*symbols], [ca.jacobian(tau, x) for x in symbols])
-    for value, expected in zip(by_composites(model, state)[1:], function.call([ca.DM(x) for x in state]), strict=True):
-        assert relative_error(value, np.array(expected)) < 1e-11
+    assert_agree(model, tolerance=1e-11)
 
 
 def test_cost_grows_with_the_square_of_the_length():

@@ -1,4 +1,4 @@
-"""The recursion on SE(3) and its derivatives: against Newton-Euler, automatic and numerical derivatives, and print."""
+"""The recursion on SE(3) and its derivatives: against the print, term by term; `test_formulations.py` has the rest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.dynamics import by_differentiation
 from colloc.dynamics.liegroup.hessian import lie_hessian
 from colloc.dynamics.liegroup.recursion import lie
 from colloc.dynamics.liegroup.sensitivities import coriolis, lie_sensitivities
@@ -26,144 +27,28 @@ from colloc.dynamics.liegroup.twists import (
 from colloc.dynamics.newtonian.recursion import newton_euler
 from tests.support.random_trees import (
     State,
-    branches,
     coordinates,
+    derivatives,
     evaluate,
     numbers,
     random_inertia,
-    random_loads,
     random_state,
     random_tree,
+    relative_error,
+    tree_case,
 )
 
 ROOM = "colloc.dynamics.liegroup"
 RECURSION = [import_module(f"{ROOM}.recursion")]
 DERIVATIVES = [import_module(f"{ROOM}.{name}") for name in ("sensitivities", "hessian")]
-SIZES = (*range(1, 16), 20, 25, 30, 40, 40)  # bodies of tree number 0, 1, ...
-Symbols = tuple[ca.SX, ca.SX, ca.SX]
-every_seed = pytest.mark.parametrize("seed", range(len(SIZES)))
-small_seeds = pytest.mark.parametrize("seed", range(10))
 
 
-class Case(NamedTuple):
-    """A random tree with loads on two trees of three, in a random state."""
-
-    model: co.Model
-    loads: list[co.Load]
-    state: State
-    multipliers: np.ndarray
+BY_CASADI = by_differentiation(newton_euler)
 
 
-@lru_cache
-def case(seed: int) -> Case:
-    """Tree number `seed`."""
-    rng = np.random.default_rng(1000 + seed)
-    model = random_tree(rng, SIZES[seed])
-    loads = random_loads(rng, model, count=int(rng.integers(1, 6))) if seed % 3 else []
-    return Case(model, loads, random_state(rng, model), rng.normal(size=model.n))
-
-
-def differentiated(model: co.Model, symbols: Symbols, loads: Any) -> list[ca.SX]:
-    """Newton-Euler torques and their Jacobians by q, qd, qdd, by automatic differentiation."""
-    tau = newton_euler(model, *symbols, loads)
-    return [tau, *(ca.jacobian(tau, x) for x in symbols)]
-
-
-def differentiated_twice(model: co.Model, symbols: Symbols, weights: ca.SX, loads: Any) -> ca.SX:
+def by_casadi_twice(model: co.Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, weights: ca.SX, loads: Any = ()) -> ca.SX:
     """Hessian of the weighted sum of the torques, by automatic differentiation."""
-    return ca.hessian(ca.dot(weights, newton_euler(model, *symbols, loads)), ca.vertcat(*symbols))[0]
-
-
-@lru_cache
-def reference(seed: int) -> list[np.ndarray]:
-    """Values of Newton-Euler torques and their automatic derivatives."""
-    model, loads, state, _ = case(seed)
-    symbols = coordinates(model)
-    return evaluate(differentiated(model, symbols, loads), symbols, state)
-
-
-def relative_error(value: np.ndarray, expected: np.ndarray) -> float:
-    """Largest difference, relative to the largest expected value but at least 1."""
-    assert value.shape == expected.shape
-    return float(np.abs(value - expected).max() / max(1.0, np.abs(expected).max()))
-
-
-def test_trees_cover_what_they_are_meant_to_cover():
-    models = [case(seed).model for seed in range(len(SIZES))]
-    bodies = [body for model in models for body in model.bodies]
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
-    assert sum(float(body.mass) == 0 for body in bodies) > 50
-    assert sum(len(branches(model)) > 3 for model in models) > 8
-    assert max(model.n for model in models) > 25
-    assert sum(len(case(seed).loads) > 1 for seed in range(len(SIZES))) > 8
-
-
-@every_seed
-def test_torque_agrees_with_newton_euler(seed):
-    model, loads, state, _ = case(seed)
-    symbols = coordinates(model)
-    tau = evaluate([lie(model, *symbols, loads)], symbols, state)[0]
-    assert relative_error(tau, reference(seed)[0]) < 1e-10
-
-
-@every_seed
-def test_sensitivities_agree_with_automatic_differentiation(seed):
-    model, loads, state, _ = case(seed)
-    symbols = coordinates(model)
-    found = evaluate(lie_sensitivities(model, *symbols, loads), symbols, state)
-    for value, expected in zip(found, reference(seed), strict=True):
-        assert relative_error(value, expected) < 1e-9
-
-
-@pytest.mark.parametrize("seed", [*range(15), 18])
-def test_sensitivities_agree_with_central_differences(seed):
-    model, loads, state, _ = case(seed)
-    symbols = coordinates(model)
-    torque = ca.Function("torque", list(symbols), [newton_euler(model, *symbols, loads)])
-    found = evaluate(lie_sensitivities(model, *symbols, loads)[1:], symbols, state)
-    step = 1e-5
-    for k, block in enumerate(found):
-        sides = []
-        for sign in (1, -1):
-            columns = [np.repeat(part[:, None], model.n, axis=1) for part in state]
-            columns[k] = columns[k] + sign * step * np.eye(model.n)
-            sides.append(np.array(torque.map(model.n)(*columns)))
-        numeric = (sides[0] - sides[1]) / (2 * step)
-        assert relative_error(block.reshape(numeric.shape), numeric) < 1e-6
-
-
-def related(model: co.Model) -> np.ndarray:
-    """Whether one coordinate is an ancestor of the other, or the same; shape (n, n)."""
-    pairs = np.eye(model.n, dtype=bool)
-    for k, dof in enumerate(model.dofs):
-        above = model.parents[k]
-        while dof is not None and above >= 0:
-            other = model.dofs[above]
-            if other is not None:
-                pairs[dof, other] = pairs[other, dof] = True
-            above = model.parents[above]
-    return pairs
-
-
-def stored(matrix: ca.SX) -> np.ndarray:
-    """Whether an entry is stored; every stored entry must be more than a plain zero."""
-    assert not any(matrix.nz[k].is_zero() for k in range(matrix.nnz()))
-    return np.array(ca.DM(matrix.sparsity(), 1)) == 1
-
-
-@every_seed
-def test_only_related_joints_have_entries(seed):
-    model, loads, _, _ = case(seed)
-    expected = differentiated(model, coordinates(model), loads)
-    found = lie_sensitivities(model, *coordinates(model), loads)
-    assert found.tau.shape == (model.n, 1)
-    assert found.tau.is_dense()
-    for block, automatic in zip(found[1:], expected[1:], strict=True):
-        assert block.shape == (model.n, model.n)
-        assert not stored(block)[~related(model)].any()
-        assert block.nnz() <= 1.05 * automatic.nnz() + 1  # neither sees all zeros that cancel
-    hessian = lie_hessian(model, *coordinates(model), ca.SX.sym("l", model.n), loads)
-    assert not stored(hessian)[~np.tile(related(model), (3, 3))].any()
+    return ca.hessian(ca.dot(weights, newton_euler(model, q, qd, qdd, loads)), ca.vertcat(q, qd, qdd))[0]
 
 
 def test_torques_of_a_slide_on_the_world_do_not_depend_on_its_position_and_rate():
@@ -176,31 +61,6 @@ def test_torques_of_a_slide_on_the_world_do_not_depend_on_its_position_and_rate(
     found = lie_sensitivities(model, *coordinates(model))
     assert found.dq[:, 0].nnz() == found.dqd[:, 0].nnz() == 0
     assert found.dq[:, 1].nnz() == found.dqd[0, 1].nnz() + 1 == 2
-
-
-@small_seeds
-def test_hessian_agrees_with_automatic_differentiation(seed):
-    model, loads, state, multipliers = case(seed)
-    symbols, weights = coordinates(model), ca.SX.sym("l", model.n)
-    expected = differentiated_twice(model, symbols, weights, loads)
-    found = lie_hessian(model, *symbols, weights, loads)
-    assert found.shape == expected.shape
-    assert found.nnz() <= 1.05 * expected.nnz() + 4
-    values = evaluate([found, expected], [*symbols, weights], [*state, multipliers])
-    assert relative_error(*values) < 1e-9
-    assert np.array_equal(values[0], values[0].T)
-
-
-@pytest.mark.parametrize("seed", [12, 13, 15])
-def test_hessian_agrees_with_central_differences_of_the_sensitivities(seed):
-    model, loads, state, multipliers = case(seed)
-    symbols = coordinates(model)
-    gradient = ca.horzcat(*lie_sensitivities(model, *symbols, loads)[1:]).T @ multipliers
-    x, point, step = ca.vertcat(*symbols), np.concatenate(state), 1e-5
-    slope = ca.Function("slope", [x], [gradient]).map(3 * model.n)
-    sides = [np.array(slope(point[:, None] + sign * step * np.eye(x.numel()))) for sign in (1, -1)]
-    found = evaluate([lie_hessian(model, *symbols, ca.SX(multipliers), loads)], symbols, state)[0]
-    assert relative_error(found, (sides[0] - sides[1]) / (2 * step)) < 1e-6
 
 
 def _nothing(*arguments: ca.SX) -> ca.SX:
@@ -221,79 +81,18 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES.keys())
 def test_the_comparisons_catch_a_wrong_term(mistake, monkeypatch):
-    """The tolerances above are far below the effect of a term that is missing or has the wrong sign."""
+    """The tolerances of `test_formulations.py` are far below the effect of a missing or wrong term."""
     modules, name, wrong = mistake
     for module in modules:
         monkeypatch.setattr(module, name, wrong)
-    model, loads, state, multipliers = case(7)
-    symbols = coordinates(model)
-    found = evaluate(lie_sensitivities(model, *symbols, loads), symbols, state)
-    errors = [relative_error(*pair) for pair in zip(found, reference(7), strict=True)]
-    assert max(errors) > 1e-3
+    model, loads, state = tree_case(6)
+    assert loads
+    found, expected = (derivatives(f, model, state, loads) for f in (lie_sensitivities, BY_CASADI))
+    assert max(relative_error(*pair) for pair in zip(found, expected, strict=True)) > 1e-3
     if modules is DERIVATIVES:
-        weights = ca.SX(multipliers)
-        hessians = (
-            lie_hessian(model, *symbols, weights, loads),
-            differentiated_twice(model, symbols, weights, loads),
-        )
+        symbols, weights = coordinates(model), ca.SX(np.random.default_rng(6).normal(size=model.n))
+        hessians = [f(model, *symbols, weights, loads) for f in (lie_hessian, by_casadi_twice)]
         assert relative_error(*evaluate(hessians, symbols, state)) > 1e-3
-
-
-def test_loads_are_given_and_not_differentiated():
-    """A load that depends on the state is held in its value; its own derivatives are chained elsewhere."""
-    model, _, state, multipliers = case(8)
-    symbols, held = coordinates(model), ca.SX.sym("w", 9)
-    q, qd, _ = symbols
-    wrench = ca.vertcat(q[0] ** 2, ca.sin(qd[1]), q[2], qd[0], q[1] * qd[2], 1, q[0], 0.2, qd[1])
-    name = model.bodies[-1].name
-
-    def loads(w: ca.SX) -> list[co.Load]:
-        return [co.Load(name, w[:3], w[3:6], w[6:])]
-
-    weights = ca.SX(multipliers)
-    expected = [
-        *differentiated(model, symbols, loads(held)),
-        differentiated_twice(model, symbols, weights, loads(held)),
-    ]
-    found = [
-        *lie_sensitivities(model, *symbols, loads(wrench)),
-        lie_hessian(model, *symbols, weights, loads(wrench)),
-    ]
-    value = evaluate([wrench], symbols, state)[0]
-    pairs = zip(evaluate(found, symbols, state), evaluate(expected, [*symbols, held], [*state, value]), strict=True)
-    assert max(relative_error(*pair) for pair in pairs) < 1e-9
-
-
-def test_symbolic_masses_lengths_and_loads_are_allowed():
-    """A model of symbols, evaluated, has the derivatives of Newton-Euler with the same symbols."""
-    rng = np.random.default_rng(3)
-    x, tensor, w = ca.SX.sym("x", 9), ca.SX.sym("I", 3, 3), ca.SX.sym("w", 9)
-    bodies = [
-        co.Body("a", co.dh_revolute(0.3, x[0], x[1], x[2]), None, x[3], x[4:7], tensor),
-        co.Body("b", co.prismatic((1, 2, 0), co.placement((x[7], 0.1, 0), (0, x[8], 0.2))), "a", x[3] / 2, x[:3]),
-        co.Body("c", co.dh_revolute(0, 0, x[1], np.pi / 2), "b", x[3], x[4:7], 2 * tensor),
-    ]
-    model, loads = co.Model(bodies), [co.Load("c", w[:3], w[3:6], w[6:])]
-    symbols, weights = coordinates(model), ca.SX.sym("l", model.n)
-    found = [
-        *lie_sensitivities(model, *symbols, loads),
-        lie(model, *symbols, loads),
-        lie_hessian(model, *symbols, weights, loads),
-    ]
-    by_differentiation = differentiated(model, symbols, loads)
-    expected = [*by_differentiation, by_differentiation[0], differentiated_twice(model, symbols, weights, loads)]
-    values = [*random_state(rng, model), rng.normal(size=3), rng.uniform(0.1, 1, 9)]
-    values += [random_inertia(rng)["inertia"], rng.normal(size=9)]
-    arguments = [*symbols, weights, x, tensor, w]
-    pairs = zip(evaluate(found, arguments, values), evaluate(expected, arguments, values), strict=True)
-    assert max(relative_error(*pair) for pair in pairs) < 1e-9
-
-
-@pytest.mark.parametrize("formulation", [lie, lie_sensitivities])
-def test_load_on_an_unknown_body_is_refused_with_the_legal_names(formulation):
-    model = case(0).model
-    with pytest.raises(co.InputError, match=r"no body named 'wrist' \(known: body0\)"):
-        formulation(model, *coordinates(model), [co.Load("wrist", force=(1, 0, 0))])
 
 
 class Expansion(NamedTuple):
@@ -387,21 +186,21 @@ def ad_(x: np.ndarray) -> np.ndarray:
 
 
 @lru_cache
-def moving_case(seed: int) -> Case:
-    """A tree of five bodies without fixed joints, without loads."""
+def moving_case(seed: int) -> tuple[co.Model, State, np.ndarray]:
+    """A tree of five bodies without fixed joints in a random state, and a multiplier of each torque."""
     rng = np.random.default_rng(seed)
     while True:
         model = random_tree(rng, 5)
         if model.n == 5:
-            return Case(model, [], random_state(rng, model), rng.normal(size=5))
+            return model, random_state(rng, model), rng.normal(size=5)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_equations_of_the_paper_give_the_same_derivatives(seed):
     """Equations 53 to 60 one by one, with the inverses of 53 to 55 put right."""
-    model, _, state, multipliers = moving_case(seed)
+    model, state, multipliers = moving_case(seed)
     symbols = coordinates(model)
-    tau, *blocks = evaluate(lie_sensitivities(model, *symbols), symbols, state)
+    tau, *blocks = derivatives(lie_sensitivities, model, state)
     hessian = evaluate([lie_hessian(model, *symbols, ca.SX(multipliers))], symbols, state)[0]
     print_ = paper(model, state)
     assert relative_error(tau, print_.tau) < 1e-10
@@ -410,9 +209,8 @@ def test_equations_of_the_paper_give_the_same_derivatives(seed):
 
 
 def test_equations_53_to_55_as_printed_do_not():
-    model, _, state, _ = moving_case(0)
-    symbols = coordinates(model)
-    blocks = evaluate(lie_sensitivities(model, *symbols)[1:], symbols, state)
+    model, state, _ = moving_case(0)
+    _, *blocks = derivatives(lie_sensitivities, model, state)
     assert relative_error(paper(model, state, inverse=False).first, np.hstack(blocks)) > 0.1
 
 
@@ -492,12 +290,13 @@ def test_operations_grow_no_faster_than_the_entries():
     def operations(n: int) -> list[int]:
         model = spatial_chain(n)
         symbols, weights = coordinates(model), ca.SX.sym("l", n)
+        tau = newton_euler(model, *symbols)
         expressions = [
             [lie(model, *symbols)],
             list(lie_sensitivities(model, *symbols)),
             [lie_hessian(model, *symbols, weights)],
-            differentiated(model, symbols, ()),
-            [differentiated_twice(model, symbols, weights, ())],
+            [tau, *(ca.jacobian(tau, x) for x in symbols)],
+            [by_casadi_twice(model, *symbols, weights)],
         ]
         return [ca.Function("f", [*symbols, weights], x).n_instructions() for x in expressions]
 

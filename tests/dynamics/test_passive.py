@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from functools import lru_cache, partial
+from typing import Any, cast
 
 import casadi as ca
 import mujoco
@@ -27,15 +27,19 @@ from colloc.dynamics import (
 from colloc.loops.cut_joints import CutJoints
 from colloc.models.closed.five_bar import five_bar
 from tests.support.random_trees import (
+    Case,
     State,
     coordinates,
     evaluate,
     mujoco_xml,
     pin,
+    pinocchio_mass_matrix,
     pinocchio_tree,
     random_loads,
     random_state,
     random_tree,
+    relative_error,
+    torque,
 )
 
 mj: Any = mujoco
@@ -47,15 +51,7 @@ RECURSIONS = [
     co.dynamics.lie_sensitivities,
     by_differentiation(co.dynamics.newton_euler),
 ]
-SEEDS = range(12)
-
-
-class Case(NamedTuple):
-    """A random tree with passive joints, with loads, in a random state."""
-
-    model: co.Model
-    loads: list[co.Load]
-    state: State
+some_trees = pytest.mark.parametrize("seed", range(5))
 
 
 def passive(rng: np.random.Generator, model: co.Model, *, friction: bool = True) -> co.Model:
@@ -82,35 +78,28 @@ def case(seed: int, *, friction: bool = True, loads: int = 2, **kind: Any) -> Ca
     return Case(model, random_loads(rng, model, count=loads), random_state(rng, model))
 
 
-def relative_error(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest difference, relative to the largest reference value but at least 1."""
-    return float(np.abs(value - reference).max() / max(1.0, np.abs(reference).max()))
+def total_torque(formulation: Any, model: co.Model, state: State, loads: Any = ()) -> np.ndarray:
+    """Torque with what passive joints add, at one state."""
+    return torque(partial(inverse_dynamics, formulation), model, state, loads)
 
 
-def torque(formulation: Any, model: co.Model, state: State, loads: Any = ()) -> np.ndarray:
-    """Torque at one state."""
-    symbols = coordinates(model)
-    return evaluate([inverse_dynamics(formulation, model, *symbols, loads)], symbols, state)[0]
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_torque_of_passive_joints_is_what_the_docstring_says(formulation, seed):
+@some_trees
+def test_the_torque_of_passive_joints_is_what_the_docstring_says(seed):
     """In numbers, joint by joint, on top of the same formulation of the rigid bodies."""
     model, loads, state = case(seed)
-    symbols = coordinates(model)
-    expected = evaluate([formulation(model, *symbols, loads)], symbols, state)[0]
+    passive = np.zeros(model.n)
     for k, (joint, q, qd, qdd) in enumerate(zip(model.joints, *state, strict=True)):
-        expected[k] += float(joint.passive.armature) * qdd + float(joint.passive.damping) * qd
-        expected[k] += float(joint.passive.stiffness) * (q - float(joint.passive.rest))
+        passive[k] += float(joint.passive.armature) * qdd + float(joint.passive.damping) * qd
+        passive[k] += float(joint.passive.stiffness) * (q - float(joint.passive.rest))
         if joint.passive.friction is not None:
-            expected[k] += float(joint.passive.friction.level) * np.tanh(qd / float(joint.passive.friction.velocity))
-    assert relative_error(torque(formulation, model, state, loads), expected) < 1e-13
+            passive[k] += float(joint.passive.friction.level) * np.tanh(qd / float(joint.passive.friction.velocity))
+    for formulation in FORMULATIONS:
+        expected = torque(formulation, model, state, loads) + passive
+        assert relative_error(total_torque(formulation, model, state, loads), expected) < 1e-13, formulation
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_torque_and_acceleration_agree_with_mujoco(formulation, seed):
+@some_trees
+def test_torque_and_acceleration_agree_with_mujoco(seed):
     """Which knows damping, springs with a rest position and armature; its friction is of another kind."""
     model, _, state = case(seed, friction=False, loads=0, virtual=False, threads=False)
     other = mj.MjModel.from_xml_string(mujoco_xml(model))
@@ -122,14 +111,15 @@ def test_torque_and_acceleration_agree_with_mujoco(formulation, seed):
     for target, values in zip((data.qpos, data.qvel, data.qacc), state, strict=True):
         target[:] = values[dofs]
     mj.mj_inverse(other, data)
-    tau = torque(formulation, model, state)
-    assert relative_error(tau[dofs], data.qfrc_inverse) < 1e-10
+    for formulation in FORMULATIONS:
+        tau = total_torque(formulation, model, state)
+        assert relative_error(tau[dofs], data.qfrc_inverse) < 1e-10, formulation
     data.qpos[:], data.qvel[:], data.qfrc_applied[:] = state.q[dofs], state.qd[dofs], tau[dofs]
     mj.mj_forward(other, data)
     assert relative_error(data.qacc, state.qdd[dofs]) < 1e-8
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@some_trees
 def test_armature_agrees_with_pinocchio(seed):
     model, _, state = case(seed, friction=False, loads=0, virtual=False)
     rotors = [
@@ -141,43 +131,41 @@ def test_armature_agrees_with_pinocchio(seed):
     tree.model.armature = tree.into(np.array([float(joint.passive.armature) for joint in model.joints]))
     data, (q, qd, qdd) = tree.model.createData(), map(tree.into, state)
     expected = tree.back(pin.rnea(tree.model, data, q, qd, qdd))
-    assert relative_error(torque(co.dynamics.newton_euler, model, state), expected) < 1e-10
-    upper = np.triu(pin.crba(tree.model, data, q))
+    assert relative_error(total_torque(co.dynamics.newton_euler, model, state), expected) < 1e-10
     evaluator = co.Evaluator(model)
-    mass = evaluator.mass_matrix(state.q)
-    assert relative_error(mass[np.ix_(tree.dofs, tree.dofs)], upper + np.triu(upper, 1).T) < 1e-12
+    assert relative_error(evaluator.mass_matrix(state.q), pinocchio_mass_matrix(tree, model, state.q)) < 1e-12
     tau = 10 * np.random.default_rng(seed).normal(size=model.n)
     found = evaluator.forward_dynamics(state.q, state.qd, tau)
     assert relative_error(found, tree.back(pin.aba(tree.model, data, q, qd, tree.into(tau)))) < 1e-10
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@some_trees
 def test_forward_dynamics_and_equations_of_motion_undo_inverse_dynamics(seed):
     model, loads, state = case(seed, virtual=False)
     q, qd, _ = coordinates(model)
-    tau = torque(co.dynamics.newton_euler, model, state, loads)
+    tau = total_torque(co.dynamics.newton_euler, model, state, loads)
     forward = co.dynamics.forward_dynamics(model, q, qd, ca.SX(tau), loads)
     mass, bias = equations_of_motion(model, q, qd, loads)
     found = evaluate([forward, ca.solve(mass, tau - bias)], [q, qd], state[:2])
     assert max(relative_error(value, state.qdd) for value in found) < 1e-9
 
 
-@pytest.mark.parametrize("recursion", RECURSIONS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_sensitivities_agree_with_automatic_derivatives_of_the_torque(recursion, seed):
+@some_trees
+def test_sensitivities_agree_with_automatic_derivatives_of_the_torque(seed):
     """A load that depends on the state included."""
     model, loads, state = case(seed)
     q, qd, _ = symbols = coordinates(model)
     loads = [*loads, co.Load(model.bodies[-1].name, force=ca.vertcat(ca.sin(q[0]), qd[0] ** 2, qd[-1] * q[-1]))]
     tau = inverse_dynamics(co.dynamics.newton_euler, model, *symbols, loads)
     expected = [tau, *(ca.jacobian(tau, x) for x in symbols)]
-    found = total_sensitivities(recursion, model, *symbols, loads)
-    both = zip(evaluate(found, symbols, state), evaluate(expected, symbols, state), strict=True)
-    for name, (value, reference) in zip(("tau", "dq", "dqd", "dqdd"), both, strict=True):
-        assert relative_error(value, reference) < 1e-12, name
+    references = evaluate(expected, symbols, state)
+    for recursion in RECURSIONS:
+        found = evaluate(total_sensitivities(recursion, model, *symbols, loads), symbols, state)
+        for name, value, reference in zip(("tau", "dq", "dqd", "dqdd"), found, references, strict=True):
+            assert relative_error(value, reference) < 1e-12, (recursion, name)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@some_trees
 def test_the_hessian_agrees_with_automatic_derivatives_of_the_torque(seed):
     model, loads, state = case(seed)
     symbols, weights = coordinates(model), ca.SX.sym("l", model.n)
@@ -203,7 +191,7 @@ def test_models_without_passive_joints_pay_nothing():
     assert count(hessians[:1]) == count(hessians[1:])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@some_trees
 def test_energy_is_lost_at_the_power_of_dampers_and_friction(seed):
     """Along a free motion, without actuators; springs and rotors keep what they take."""
     model, _, state = case(seed, loads=0, virtual=False)

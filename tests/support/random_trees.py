@@ -7,6 +7,7 @@ numbers of a `Model` and never its recursions: what they are compared with share
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -28,6 +29,14 @@ class State(NamedTuple):
     qdd: np.ndarray
 
 
+class Case(NamedTuple):
+    """A mechanism with loads in a state."""
+
+    model: co.Model
+    loads: list[co.Load]
+    state: State
+
+
 def numbers(matrix: Any) -> np.ndarray:
     """Values of a constant SX or DM; columns become vectors."""
     array = np.array(ca.DM(matrix))
@@ -38,6 +47,25 @@ def evaluate(expressions: Sequence[Any], symbols: Sequence[ca.SX], values: Seque
     """Values of SX expressions by a Function of the given symbols, as the library's users evaluate them."""
     function = ca.Function("f", list(symbols), [ca.SX(e) for e in expressions])
     return [numbers(result) for result in function.call([ca.DM(value) for value in values])]
+
+
+def relative_error(value: np.ndarray, reference: np.ndarray) -> float:
+    """Largest difference, relative to the largest reference value but at least 1."""
+    assert np.shape(value) == np.shape(reference)
+    return float(np.abs(value - reference).max() / max(1.0, np.abs(reference).max()))
+
+
+def torque(formulation: Any, model: co.Model, state: State, loads: Any = ()) -> np.ndarray:
+    """Torque of a formulation at one state."""
+    symbols = coordinates(model)
+    return evaluate([formulation(model, *symbols, loads)], symbols, state)[0]
+
+
+def derivatives(recursion: Any, model: co.Model, state: State, loads: Any = ()) -> list[np.ndarray]:
+    """Torque, shape (n,), and its three derivatives, each shape (n, n), of a recursion at one state."""
+    symbols = coordinates(model)
+    tau, *slopes = evaluate(recursion(model, *symbols, loads), symbols, state)
+    return [tau, *(slope.reshape(model.n, model.n) for slope in slopes)]
 
 
 def coordinates(model: co.Model) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -77,6 +105,24 @@ def random_tree(
         properties = {} if virtual and rng.random() < 0.3 else random_inertia(rng, degenerate=virtual)
         bodies.append(co.Body(f"body{k}", joint, bodies[parent].name if parent >= 0 else None, **properties))
     return co.Model(bodies, gravity=9.81 * random_unit(rng), name="random tree")
+
+
+@lru_cache
+def tree_case(seed: int, *, virtual: bool = True, threads: bool = True) -> Case:
+    """Random tree number `seed` under up to four loads: 1 to 12 bodies for the first twelve, 20 and 40 for two more."""
+    rng = np.random.default_rng(seed)
+    size = seed + 1 if seed < 12 else {22: 20, 23: 40}.get(seed)
+    model = random_tree(rng, size, virtual=virtual, threads=threads)
+    return Case(model, random_loads(rng, model, count=int(rng.integers(0, 5))), random_state(rng, model))
+
+
+def related(model: co.Model) -> np.ndarray:
+    """Whether one body is an ancestor of the other or the same, shape (n_bodies, n_bodies); from `parents` alone."""
+    above = np.eye(len(model.bodies), dtype=bool)
+    for k, parent in enumerate(model.parents):
+        if parent >= 0:
+            above[k] |= above[parent]
+    return above | above.T
 
 
 def branches(model: co.Model) -> list[int]:
@@ -213,6 +259,19 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
     for root in children(model, -1):
         add(root, 0, pin.SE3.Identity())
     return PinocchioTree(other, joints, offsets, np.array(dofs))
+
+
+def pinocchio_mass_matrix(tree: PinocchioTree, model: co.Model, q: np.ndarray) -> np.ndarray:
+    """Mass matrix in colloc's order by pin.crba."""
+    upper = np.triu(pin.crba(tree.model, tree.model.createData(), tree.into(q)))
+    return symmetric_in_order(tree, upper)
+
+
+def symmetric_in_order(tree: PinocchioTree, upper: np.ndarray) -> np.ndarray:
+    """A symmetric matrix in colloc's order, of whose upper triangle in Pinocchio's order is known."""
+    matrix = np.empty_like(upper)
+    matrix[np.ix_(tree.dofs, tree.dofs)] = np.triu(upper) + np.triu(upper, 1).T
+    return matrix
 
 
 def pinocchio_joint(joint: co.model.Joint) -> Any:
