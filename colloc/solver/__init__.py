@@ -6,7 +6,7 @@ degenerate      rows and costs that no variable changes, values that are not fin
 scaling         the program in units of natural size one, with its derivatives
 monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
 nlpsol          any solver that CasADi knows, on a scaled program
-linear_solvers  the linear algebra below IPOPT; multifrontal.c is our own
+linear_solvers  the linear algebra below IPOPT; multifrontal/ is our own, in C
 ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
 quadratic       quadratic programs by IPOPT
 conflicts       bounds and conditions that stand in the way of violated rows

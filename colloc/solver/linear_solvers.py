@@ -1,7 +1,7 @@
 """The linear algebra below IPOPT: which linear solvers it can load, and how many threads their BLAS has.
 
-Some linear solvers are compiled into IPOPT, others are libraries found when they run. One is our own, multifrontal.c,
-compiled for this machine as kernels are; IPOPT takes it for HSL's MA97.
+Some linear solvers are compiled into IPOPT, others are libraries that it loads. One is our own, the C files in
+multifrontal/, compiled for this machine as kernels are; IPOPT calls it as it calls HSL's MA97, and by that name.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not
 # Variables and rows from which on an iteration is mostly linear algebra, of which ours takes a half to a tenth.
 _LARGE = 1000
 _LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
+_FOLDER = Path(__file__).with_name("multifrontal")
+_FILES = ("multifrontal.h", "order.c", "symbolic.c", "dense.c", "numeric.c", "ma97.c")  # one unit, in this order
 # Ours orders by itself and has no scaling; `ma97_u` is its USUAL, above which it lets fronts grow. Of rows that depend
 # on each other rounding leaves pivots whose signs mean nothing, by which IPOPT would add to the Hessian in vain: they
 # count as zero.
@@ -77,8 +79,9 @@ def _is_built() -> bool:
 
 @cache
 def source() -> str:
-    """The C file of our own."""
-    return Path(__file__).with_name("multifrontal.c").read_text()
+    """The C files of our own, one after the other."""
+    texts = [f'#line 1 "{name}"\n{(_FOLDER / name).read_text()}' for name in _FILES]
+    return "".join(texts).replace(f'#include "{_FILES[0]}"\n', "\n")
 
 
 def ship_multifrontal(folder: Path) -> list[Path]:
@@ -96,8 +99,9 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
-    ctypes.CDLL(str(path)).use_threads(thread_count(Compile()))
-    return {**_MA97, **options, "linear_solver": "ma97", "hsllib": str(path)}
+    # It reads the number of threads where MA97 has a parameter that ours has no use for.
+    own = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
+    return {**_MA97, **options, **own}
 
 
 @cache

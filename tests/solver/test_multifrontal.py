@@ -3,7 +3,6 @@
 import ctypes
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -22,10 +21,11 @@ SINGULAR = -7
 
 
 class Control(ctypes.Structure):
-    """HSL_MA97's, of which ours reads two thresholds."""
+    """HSL_MA97's, of which ours reads two thresholds and, as the number of threads, `nemin`."""
 
     _fields_ = [
-        ("whole", ctypes.c_int * 3), ("multiplier", ctypes.c_double), ("more", ctypes.c_int * 3),
+        ("f_arrays", ctypes.c_int), ("action", ctypes.c_int), ("threads", ctypes.c_int),
+        ("multiplier", ctypes.c_double), ("more", ctypes.c_int * 3),
         ("small", ctypes.c_double), ("u", ctypes.c_double), ("rest", ctypes.c_double * 40),
     ]  # fmt: skip
 
@@ -40,9 +40,8 @@ class Info(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def code() -> ctypes.CDLL:
-    text = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
     try:
-        return ctypes.CDLL(str(build_source("multifrontal", text, Compile())))
+        return ctypes.CDLL(str(build_source("multifrontal", linear_solvers.source(), Compile())))
     except CompileError as error:
         pytest.skip(str(error))
 
@@ -50,7 +49,7 @@ def code() -> ctypes.CDLL:
 class Factors:
     """A symmetric matrix as IPOPT hands it over: the pattern of its lower triangle by columns, then values."""
 
-    def __init__(self, code: ctypes.CDLL, pattern: np.ndarray, u: float = 1e-8):
+    def __init__(self, code: ctypes.CDLL, pattern: np.ndarray, u: float = 1e-8, threads: int = 1):
         self.code, self.n = code, len(pattern)
         self.columns, self.rows = (
             part.astype(np.int32) for part in np.nonzero(np.triu(pattern | np.eye(self.n, dtype=bool)))
@@ -60,7 +59,7 @@ class Factors:
         self.control, self.info = Control(), Info()
         self.analysis, self.factors = ctypes.c_void_p(), ctypes.c_void_p()
         code.ma97_default_control_d(ctypes.byref(self.control))
-        self.control.u = u
+        self.control.u, self.control.threads = u, threads
         self._call("analyse", 0, self.n, *self.pattern, None, self.analysis, self.control, self.info, None)
 
     def factorise(self, matrix: np.ndarray) -> int:
@@ -261,8 +260,8 @@ static int begin(pthread_t *thread, const pthread_attr_t *how, void *(*work)(voi
 }
 #define pthread_create begin
 """
-    text = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
-    text = text.replace("#include <pthread.h>\n", counted).replace("WORTHWHILE 1e6", "WORTHWHILE 1e4")
+    text = linear_solvers.source()
+    text = text.replace("#include <pthread.h>\n", counted).replace("WORTH_A_THREAD 1e6", "WORTH_A_THREAD 1e4")
     try:
         code = ctypes.CDLL(str(build_source("threads", text, Compile())))
     except CompileError as error:
@@ -280,9 +279,8 @@ def test_several_threads_find_the_same_bits(threads: Threads, tie: float, u: flo
     right, answers = rng.normal(size=len(matrix)), []
     threads.refused.value = refused
     for count, most in ((1, 0), (2, 1), (3, 2), (7, 6), (1000, 63)):
-        threads.code.use_threads(count)
         threads.begun.value = 0
-        factors = Factors(threads.code, matrix != 0, u)
+        factors = Factors(threads.code, matrix != 0, u, count)
         for _ in range(2):  # the memory of the first time is used again
             assert factors.factorise(matrix) == 0
         assert min(most, 2) <= threads.begun.value / 2 <= most
@@ -296,10 +294,9 @@ def test_several_threads_find_the_same_bits(threads: Threads, tie: float, u: flo
 
 
 def test_whichever_thread_comes_upon_what_is_singular_says_so(threads: Threads):
-    threads.code.use_threads(4)
     threads.refused.value = 0
     matrix = chain(np.random.default_rng(5), 24, 30, 1e-3)
-    factors = Factors(threads.code, matrix != 0)
+    factors = Factors(threads.code, matrix != 0, threads=4)
     for place in range(0, len(matrix), 90):
         wrong = matrix.copy()
         wrong[place] = wrong[:, place] = 0.0
@@ -392,7 +389,7 @@ def test_without_a_compiler_it_is_mumps(monkeypatch, tmp_path):
 
 def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
     """A linear solver that calls every system singular ends no run."""
-    library = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
+    library = linear_solvers.source()
     broken = library.replace("int flag = factorise(", "int flag = SINGULAR; if (!flag) factorise(")
     assert broken != library
     monkeypatch.setattr(linear_solvers, "source", lambda: broken)

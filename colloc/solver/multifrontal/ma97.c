@@ -1,0 +1,176 @@
+/* The entry points of HSL_MA97, as IPOPT calls them, and the analyses of patterns seen lately. Nothing here is code of
+HSL's. */
+
+#include "multifrontal.h"
+
+#define UNUSED __attribute__((unused))
+
+/* Analyses -------------------------------------------------------------------------------------------------------- */
+
+#define UNUSED_BYTES ((size_t)64 << 20) /* of analyses that are kept although nobody uses them */
+
+/* The restoration phase, a second run and the next round have patterns seen before. The lock is held while the list is
+read or changed, not while a pattern is analysed, and never across a fork: a child would wait for ever. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct analysis *known;
+
+static void take_lock(void) { pthread_mutex_lock(&lock); }
+static void give_lock(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void guard_forks(void) { pthread_atfork(take_lock, give_lock, give_lock); }
+
+/* The known analysis of a pattern, as its user; null if there is none. The lock is held. */
+static struct analysis *find_known(int n, const int *start, const int *row)
+{
+    for (struct analysis **place = &known, *a; (a = *place); place = &a->next)
+        if (a->n == n && !memcmp(a->pattern, start, (n + 1) * sizeof(int))
+            && !memcmp(a->pattern + n + 1, row, (start[n] - 1) * sizeof(int))) {
+            *place = a->next, a->next = known, known = a; /* the latest first */
+            a->users++;
+            return a;
+        }
+    return 0;
+}
+
+/* The analysis of a pattern, as its user; null without memory. */
+static struct analysis *acquire(int n, const int *start, const int *row)
+{
+    take_lock();
+    struct analysis *a = find_known(n, start, row), *mine;
+    give_lock();
+    if (a || !(mine = analyse(n, start, row))) return a;
+    take_lock();
+    a = find_known(n, start, row); /* another thread may have been as quick */
+    if (!a) a = mine, mine = 0, a->users = 1, a->next = known, known = a;
+    give_lock();
+    free_analysis(mine);
+    return a;
+}
+
+/* One user less; of analyses without users the latest are kept. */
+static void release(struct analysis *a)
+{
+    if (!a) return;
+    struct analysis *old = 0;
+    size_t bytes = 0;
+    take_lock();
+    assert(a->users > 0);
+    a->users--;
+    for (struct analysis **place = &known; (a = *place);) {
+        if (a->users || (bytes += a->bytes) <= UNUSED_BYTES) {
+            place = &a->next;
+            continue;
+        }
+        *place = a->next, a->next = old, old = a;
+    }
+    give_lock();
+    for (; (a = old); free_analysis(a)) old = a->next;
+}
+
+/* Entry points ---------------------------------------------------------------------------------------------------- */
+
+/* How IPOPT's structures begin; what is behind is neither read nor written. */
+struct ma97_control {
+    int f_arrays, action, nemin; /* the last is the number of threads here */
+    double multiplier;
+    int ordering, print_level, scaling;
+    double small, u;
+};
+
+struct ma97_info {
+    int flag, flag68, flag77, matrix_dup, matrix_rank, matrix_outrange, matrix_missing_diag, maxdepth, maxfront;
+    int num_delay;
+    long num_factor, num_flops;
+    int num_neg, num_sup, num_two, ordering, stat, maxsupernode;
+};
+
+/* Where rows differ in size by nine decades, as where much is added to the Hessian, delayed columns make fronts twenty
+times as costly: beyond FILL times as many values of L as there are without, hardly any pivot is refused. Iterative
+refinement does as well then, and where it does not, IPOPT raises the threshold. */
+#define USUAL_THRESHOLD 1e-8
+#define RELAXED_THRESHOLD 1e-12
+#define FILL 1.5
+
+EXPORT void ma97_default_control_d(struct ma97_control *control)
+{
+    *control = (struct ma97_control){.action = 1, .nemin = 1, .small = 1e-20, .u = USUAL_THRESHOLD};
+}
+
+/* The upper triangle by rows, counted from 1, each row beginning with its diagonal or not. */
+EXPORT void ma97_analyse_d(UNUSED int check, int n, const int *ptr, const int *row, UNUSED double *value, void **akeep,
+                           UNUSED const struct ma97_control *control, struct ma97_info *info, UNUSED int *order)
+{
+    struct analysis *a = acquire(n, ptr, row);
+    *info = (struct ma97_info){.flag = a ? 0 : NO_MEMORY, .ordering = 1};
+    *akeep = a;
+    if (a) info->num_factor = (long)a->entries, info->num_sup = a->supernodes;
+}
+
+static void discard(struct factors *f)
+{
+    struct analysis *a = f ? f->a : 0;
+    free_factors(f);
+    release(a);
+}
+
+/* The factors of an instance, made if it has none; null without memory. */
+static struct factors *factors_of(struct analysis *a, void **fkeep, int threads)
+{
+    struct factors *f = *fkeep;
+    if (f && f->a == a) return f;
+    discard(f);
+    *fkeep = f = new_factors(a, threads);
+    if (!f) return 0;
+    take_lock();
+    a->users++;
+    give_lock();
+    return f;
+}
+
+EXPORT void ma97_factor_d(UNUSED int type, UNUSED const int *ptr, UNUSED const int *row, const double *value,
+                          void **akeep, void **fkeep, const struct ma97_control *control, struct ma97_info *info,
+                          UNUSED double *scale)
+{
+    struct analysis *a = *akeep;
+    struct factors *f = factors_of(a, fkeep, control->nemin);
+    *info = (struct ma97_info){.flag = NO_MEMORY, .ordering = 1};
+    if (!f) return;
+    double limit = control->u > USUAL_THRESHOLD ? INFINITY : FILL * a->entries;
+    int flag = factorise(f, value, control->u, control->small, limit);
+    if (flag == FILL_LIMIT) flag = factorise(f, value, RELAXED_THRESHOLD, control->small, INFINITY);
+    info->flag = flag < 0 ? flag : 0;
+    info->matrix_rank = a->n, info->num_sup = a->supernodes;
+    for (int k = 0; k < f->parts; k++) {
+        const struct part *p = f->part + k;
+        info->num_neg += p->negative, info->num_two += p->pairs, info->num_delay += p->delays;
+        info->num_factor += (long)p->used, info->num_flops += (long)p->work;
+        if (p->largest_front > info->maxfront) info->maxfront = p->largest_front;
+    }
+}
+
+EXPORT void ma97_solve_d(UNUSED int job, int nrhs, double *x, int ldx, UNUSED void **akeep, void **fkeep,
+                         UNUSED const struct ma97_control *control, struct ma97_info *info)
+{
+    info->flag = 0; /* the rest stays as the factorisation left it */
+    for (int k = 0; k < nrhs; k++) solve(*fkeep, x + (size_t)ldx * k);
+}
+
+EXPORT void ma97_factor_solve_d(int type, const int *ptr, const int *row, const double *value, int nrhs, double *x,
+                                int ldx, void **akeep, void **fkeep, const struct ma97_control *control,
+                                struct ma97_info *info, double *scale)
+{
+    ma97_factor_d(type, ptr, row, value, akeep, fkeep, control, info, scale);
+    if (info->flag >= 0) ma97_solve_d(0, nrhs, x, ldx, akeep, fkeep, control, info);
+}
+
+EXPORT void ma97_free_akeep_d(void **akeep)
+{
+    release(*akeep);
+    *akeep = 0;
+}
+
+EXPORT void ma97_finalise_d(void **akeep, void **fkeep)
+{
+    discard(*fkeep);
+    *fkeep = 0;
+    ma97_free_akeep_d(akeep);
+}
