@@ -128,7 +128,7 @@ _PACKAGES = {
     "problem": "ContactSphere Cost Instant Parametrised contact_spheres ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
-    "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",
+    "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
     "support": "InputWarning",
     "sweeps": "Optima Sweep",

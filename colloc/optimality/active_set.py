@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from colloc.solution import BaseSolution
-from colloc.solver import SHARPENING, Start, Status
-from colloc.solver.scaling import Scale, scale_at
+from colloc.solver import SHARPENING, Scale, Start, Status
+from colloc.solver.scaling import scale_at
 from colloc.transcription import BaseNLP
 
 _STRONG = 1e3  # a push over the distance from the bound, both relative: a solver that follows a barrier leaves of a
@@ -135,7 +135,7 @@ def _sharpened(solution: BaseSolution) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """The optimum and its multipliers, of rows and of variables; as they are, if the sharper ones are of another."""
     nlp, multipliers = solution.nlp, solution.multipliers
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), multipliers)
-    sharp = SHARPENING(nlp, start, solution.parameters)
+    sharp = SHARPENING.prepare(nlp)(start, solution.parameters)
     near = bool((np.abs(sharp.x - solution.x) <= _MOVED * nlp.scale_x).all())
     if sharp.status in (Status.SOLVED, Status.ACCEPTABLE) and near:
         return sharp.x, sharp.multipliers["g"], sharp.multipliers["x"]

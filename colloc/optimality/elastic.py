@@ -93,7 +93,7 @@ def _run(
     """A motion and what every limit gives way by; None where no run comes to its end."""
     for anchoring, solver in _NEAR if near else _FAR:
         program = ElasticNLP(nlp, limits, weights, x, p, anchoring)
-        outcome = solver(program, program.start(near), p)
+        outcome = solver.prepare(program)(program.start(near), p)
         if outcome.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if outcome.status in (Status.SOLVED, Status.ACCEPTABLE):

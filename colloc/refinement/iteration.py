@@ -12,7 +12,7 @@ import numpy as np
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
-from colloc.solver.progress import Iterate, Tell
+from colloc.solver.progress import Iterate, OnIteration
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, SequenceNLP
 
@@ -75,15 +75,15 @@ ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask fo
 
 def progress_adapter(
     progress: ProgressRequest, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int
-) -> bool | Tell | None:
+) -> bool | OnIteration | None:
     """A user's progress for a solver: a function is called with iterations of this NLP, in this round."""
     if not callable(progress):
         return progress
 
-    def tell(iterate: Iterate) -> object:
+    def on_iteration(iterate: Iterate) -> object:
         return progress(Iteration(*iterate[:4], nlp, iterate.x, parameters, round))
 
-    return tell
+    return on_iteration
 
 
 def finishes_progress(function: Callable[P, T]) -> Callable[P, T]:

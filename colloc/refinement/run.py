@@ -135,10 +135,9 @@ class Run:
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
-        if np.isfinite(self.deadline):
-            solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
-        with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as tell:
-            return solver(nlp, start, self.parameters, tell)
+        seconds = max(self.deadline - time.perf_counter(), 1e-3)
+        with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as on_iteration:
+            return solver.prepare(nlp)(start, self.parameters, on_iteration, seconds=seconds)
 
 
 def cut_short(solution: A, status: Status) -> A:

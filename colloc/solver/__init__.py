@@ -1,11 +1,11 @@
 """Handing a nonlinear program to a solver, watching it, and reading what came back.
 
 progress        what a user sees of a solve while it runs
-solver          the protocol of solvers: from a start to an outcome with a status
+solver          the protocol of solvers: prepared for a program, then from one start after another to an outcome
 degenerate      rows and costs that no variable changes, values that are not finite, kinks
 scaling         the program in units of natural size one, with its derivatives
 monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
-nlpsol          any solver that CasADi knows, on a scaled program
+nlpsol          any solver that CasADi knows, prepared for a program
 linear_solvers  the linear algebra below IPOPT; multifrontal/ is our own, in C
 ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
 quadratic       quadratic programs by IPOPT
@@ -24,7 +24,7 @@ from colloc.solver.ipopt import minimise as minimise
 from colloc.solver.ipopt import to_the_last_digit as to_the_last_digit
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Iterate
-from colloc.solver.scaling import Hessian, ScaledNLP
-from colloc.solver.solver import Outcome, Solver, Start, Status
+from colloc.solver.scaling import Hessian
+from colloc.solver.solver import Outcome, PreparedSolver, Scale, Solver, Start, Status
 
-__all__ = ["Hessian", "Ipopt", "Iterate", "Nlpsol", "Outcome", "ScaledNLP", "Solver", "Start", "Status"]
+__all__ = ["Hessian", "Ipopt", "Iterate", "Nlpsol", "Outcome", "PreparedSolver", "Scale", "Solver", "Start", "Status"]

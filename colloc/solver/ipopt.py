@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,10 +20,10 @@ from colloc.solver.linear_solvers import (
     on_one_thread,
 )
 from colloc.solver.monitor import Interruptible, IterationCallback
-from colloc.solver.nlpsol import Nlpsol
-from colloc.solver.progress import Tell
-from colloc.solver.scaling import Hessian, ScaledNLP, check_hessian
-from colloc.solver.solver import Outcome, Solver, Start, Status, check_solver
+from colloc.solver.nlpsol import Nlpsol, RefusedOptions
+from colloc.solver.progress import OnIteration
+from colloc.solver.scaling import Hessian, check_hessian, unscaled_costs
+from colloc.solver.solver import Outcome, PreparedSolver, Solver, Start, Status, check_solver
 from colloc.support.checks import InputError, finite_number, mapping, quoted, spelt, text, unknown_name
 from colloc.transcription import BaseNLP
 
@@ -184,67 +185,100 @@ class Ipopt:
         options = [f"{name}={value!r}" for name, value in self.options.items()]
         return f"Ipopt({', '.join([f'hessian={self.hessian}', *options])})"
 
-    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> Ipopt:
-        """IPOPT for one run of many, with fewer iterations and seconds: see `Solver`."""
-        options = dict(self.options)
-        if iterations is not None:
-            options.setdefault("max_iter", iterations)
-        if seconds is not None:
-            limit = options.get("max_wall_time", seconds)
-            options["max_wall_time"] = min(limit, seconds) if isinstance(limit, int | float) else limit
-        return Ipopt(hessian=self.hessian, **options)
+    def limited(self, *, iterations: int) -> Ipopt:
+        """IPOPT for one run of many, with fewer iterations: see `Solver`."""
+        return Ipopt(hessian=self.hessian, **({"max_iter": iterations} | dict(self.options)))
 
-    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
+    def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
+        """IPOPT ready for a program; what a run makes is kept with the program, and serves those that follow.
+
+        Examples
+        --------
+        >>> prepared = co.Ipopt().prepare(solution.nlp)
+        >>> prepared(co.solver.Start(solution.x, solution.multipliers), solution.parameters).iterations < 5
+        True
+        """
+        return _PreparedIpopt(self, nlp)
+
+
+@dataclass(frozen=True, eq=False)
+class _PreparedIpopt:
+    """IPOPT ready for a program: one object for every set of options, which its starts decide."""
+
+    ipopt: Ipopt
+    nlp: BaseNLP
+
+    def __call__(
+        self,
+        start: Start,
+        parameters: np.ndarray,
+        on_iteration: OnIteration | None = None,
+        /,
+        *,
+        seconds: float = np.inf,
+    ) -> Outcome:
         """The end of one run, or of two with different barriers."""
         on_one_thread()
-        scaled = ScaledNLP.at(nlp, start.x, parameters)
-        limited_memory, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
+        nlp, deadline = self.nlp, time.perf_counter() + seconds
+        limited_memory, warm = self.ipopt.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
         defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
         special = _WARM if warm else _NEAR if start.near_optimum and not limited_memory else {}
         linear_solver = {"linear_solver": default_linear_solver(nlp.n_x + nlp.n_g, nlp.compile)}
-        options = defaults | special | linear_solver | dict(self.options)
+        options = defaults | special | linear_solver | dict(self.ipopt.options)
         trusted = start.bounds is not None
 
-        def run(options: dict[str, Any], strategy: str) -> Outcome:
+        def run_once(options: dict[str, Any], start: Start) -> Outcome:
+            return self._run(options, start, parameters, on_iteration, deadline - time.perf_counter())
+
+        def run(options: dict[str, Any], strategy: str, start: Start) -> Outcome:
             options = options | {"mu_strategy": strategy}
-            outcome = self._run(scaled, options, start, parameters, tell)
+            outcome = run_once(options, start)
             if outcome.status is not Status.FAILED or options["linear_solver"] != OURS:
                 return outcome
             # What no step could be computed for may be for want of accuracy.
-            return _better(outcome, self._run(scaled, options | {"linear_solver": "mumps"}, start, parameters, tell))
+            again = run_once(options | {"linear_solver": "mumps"}, start._replace(scale=outcome.scale))
+            return _better(outcome, again)
 
         adaptive = warm or trusted or not (nlp.free_duration or start.near_optimum)
         first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
         if "mu_strategy" in options or limited_memory or trusted:
-            return run(options, options.get("mu_strategy", first))
+            return run(options, options.get("mu_strategy", first), start)
         limit = options.get("max_iter", _MAX_ITER)
         # What is no number IPOPT refuses.
         patience = min(PATIENCE, limit) if isinstance(limit, int) else limit
-        outcome = run(options | {"max_iter": patience}, first)
+        outcome = run(options | {"max_iter": patience}, first, start)
         left = _left(options, outcome)
         if outcome.status in (Status.SOLVED, Status.INTERRUPTED) or outcome.iterations == 0 or min(left.values()) <= 0:
             return outcome
-        return _better(outcome, run(defaults | linear_solver | dict(self.options) | left, second))
+        if time.perf_counter() > deadline:
+            return outcome
+        options = defaults | linear_solver | dict(self.ipopt.options) | left
+        return _better(outcome, run(options, second, start._replace(scale=outcome.scale)))
 
     def _run(
-        self, scaled: ScaledNLP, options: dict[str, Any], start: Start, parameters: np.ndarray, tell: Tell | None
+        self,
+        options: dict[str, Any],
+        start: Start,
+        parameters: np.ndarray,
+        on_iteration: OnIteration | None,
+        seconds: float,
     ) -> Outcome:
         """One run of IPOPT with one barrier strategy."""
-        strategy = options["mu_strategy"]
+        hessian, strategy = self.ipopt.hessian, options["mu_strategy"]
         if strategy == "monotone" and isinstance(tol := options.get("tol", _TOL), float):
             options = {"compl_inf_tol": _GAP * tol} | options
-        functions = _FIRST if self.hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
+        functions = _FIRST if hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
+        settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
+        nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, _STATUS)
         try:
-            settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
-            solver = Nlpsol("ipopt", scaled, functions, settings, self.hessian)
-        except RuntimeError as error:
-            if not self.options:
+            outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
+        except RefusedOptions as error:
+            if not self.ipopt.options:
                 raise
-            raise InputError(f"IPOPT refuses these options: {dict(self.options)!r}") from error
-        outcome = solver(start, parameters, tell, statuses=_STATUS)
-        history = _history(solver.stats.get("iterations", {}))
-        if "cost" in history:
-            history["cost"] = scaled.unscaled_costs(history["cost"], parameters)
+            raise InputError(f"IPOPT refuses these options: {dict(self.ipopt.options)!r}") from error
+        history = _history(stats.get("iterations", {}))
+        if "cost" in history and outcome.scale is not None:
+            history["cost"] = unscaled_costs(self.nlp, history["cost"], parameters, outcome.scale)
         # IPOPT's own count means nothing where it made no iteration at all.
         iterations = outcome.iterations if history.get("cost") else 0
         return replace(outcome, history=history, iterations=iterations, strategy=f"{strategy} barrier")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.solver.progress import Iterate, Tell
+from colloc.solver.progress import Iterate, OnIteration
 from colloc.support.interrupts import Handler, handler
 from colloc.support.threads import stop_requested
 
@@ -38,12 +38,12 @@ class IterationCallback(ca.Callback):
 
 
 class Monitor(IterationCallback):
-    """Keeps the best iterate and a record, tells of every iteration, and stops the solver when asked to.
+    """Keeps the best iterate and a record, reports every iteration, and stops the solver when asked to.
 
     Attributes
     ----------
     stop : bool
-        Set from outside, or where what is told of the iterations has raised: the solver ends at its next one.
+        Set from outside, or where a user's function has raised: the solver ends at its next iteration.
     late : bool
         Whether the solver was stopped because its seconds were over.
     best : ndarray or None
@@ -59,20 +59,22 @@ class Monitor(IterationCallback):
         bounds: tuple[np.ndarray, np.ndarray],
         cost: float,
         unscaled: Callable[[np.ndarray], np.ndarray],
-        tell: Tell | None = None,
+        on_iteration: OnIteration | None = None,
         seconds: float = np.inf,
     ) -> None:
         """Prepare for a solve with these bounds on g, this scale of the cost, and a function to undo that of x."""
-        self._bounds, self._cost, self._unscaled, self._tell = bounds, cost, unscaled, tell
+        self._bounds, self._cost, self._unscaled, self._on_iteration = bounds, cost, unscaled, on_iteration
         self._error: BaseException | None = None
         self._start, self._seconds, self.count = time.perf_counter(), seconds, 0
         self.stop, self.late, self.best, self._merit = False, False, None, (np.inf, np.inf)
         self.history: dict[str, list[float]] = {"cost": [], "infeasibility": []}
 
     def end(self) -> None:
-        """Raise what a user's function has raised."""
-        if self._error is not None:
-            raise self._error
+        """Let go of what belongs to this run; raise what a user's function has raised."""
+        del self._unscaled, self._on_iteration, self._bounds
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     def has_eval_buffer(self) -> bool:
         return True
@@ -89,9 +91,9 @@ class Monitor(IterationCallback):
         seconds = time.perf_counter() - self._start
         self.history["cost"].append(float(f[0]))
         self.history["infeasibility"].append(infeasibility)
-        if self._tell is not None and self._error is None:
+        if self._on_iteration is not None and self._error is None:
             try:
-                self._tell(Iterate(self.count, cost, infeasibility, seconds, self._unscaled(x)))
+                self._on_iteration(Iterate(self.count, cost, infeasibility, seconds, self._unscaled(x)))
             except BaseException as error:  # CasADi would print it and go on
                 self._error, self.stop = error, True
         self.count += 1

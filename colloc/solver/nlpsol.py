@@ -1,120 +1,174 @@
-"""Any solver that CasADi's `nlpsol` knows, built for one program and run from a start."""
+"""Any solver that CasADi's `nlpsol` knows, prepared for one program and run from one start after another."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from colloc.solver.monitor import Interruptible, Monitor
-from colloc.solver.progress import Tell
-from colloc.solver.scaling import Hessian, ScaledNLP
+from colloc.solver.progress import OnIteration
+from colloc.solver.scaling import Hessian, ScaledNLP, run_scale, unscaled_costs
 from colloc.solver.solver import Outcome, Start, Status
+from colloc.transcription import BaseNLP
 
 _SETTINGS = {"calc_lam_p": False, "print_time": False, "show_eval_warnings": False}
 _FUNCTIONS = {"nlp_grad": ("f", "g", "grad_gamma_x", "grad_gamma_p")}  # what any solver may ask for
+_IDLE = 4  # objects of CasADi's that a program keeps at most
+_lock = threading.Lock()
+
+
+class RefusedOptions(RuntimeError):
+    """CasADi, or the solver, does not take these options."""
+
+
+class _Instance(NamedTuple):
+    """An object of CasADi's, which one thread at a time may run, and what it was made from."""
+
+    made_from: tuple[Any, ...]
+    solver: ca.Function
+    monitor: Monitor
 
 
 class Nlpsol:
-    """A solver of CasADi's for one scaled program.
+    """A solver of CasADi's, prepared for one program.
 
     It gets the derivatives of the program's own blocks: CasADi would take longer for those that are not named below,
-    and has none of compiled code. At every iteration it is asked to stop after Ctrl-C or when its seconds are over, and
-    then ends with its best iterate.
+    and has none of compiled code. The program is scaled, and its scales are parameters: they are taken from every
+    start, unless that has its own. At every iteration the solver is asked to stop after Ctrl-C or when its seconds are
+    over, and then ends with its best iterate.
+
+    What is made at the first run is kept with the program, for all solvers of the same plugin and options. Runs at the
+    same time, in several threads or one within the other, each have an object of CasADi's to themselves.
 
     Parameters
     ----------
     plugin : str
         Its name in CasADi: "fatrop", say.
-    scaled : ScaledNLP
+    nlp : NLP or SequenceNLP
     functions : mapping of str to sequence of str
-        Name and outputs of the derivatives that this solver asks for, as in `ScaledNLP.function`: without them,
+        Name and outputs of the derivatives that this solver asks for, of f, g, grad_f_x, jac_g_x, grad_gamma_x,
+        hess_gamma_x_x and triu_hess_gamma_x_x (upper half), where gamma = lam_f f + lam_g' g: without them,
         ``nlpsol(...).get_function()`` lists the names, and each of these functions its outputs.
     options : mapping, optional
-        As `nlpsol` takes them; those of the solver itself mostly stand below its name. RuntimeError where CasADi
-        refuses them.
+        As `nlpsol` takes them; those of the solver itself mostly stand below its name. RuntimeError at the first run
+        where CasADi refuses them.
     hessian : Hessian
         EXACT or GAUSS_NEWTON.
-
-    Attributes
-    ----------
-    stats : dict
-        What CasADi has recorded of the last run.
+    statuses : mapping of str to Status, optional
+        By what the solver calls the end of a run; what is not among them is SOLVED or FAILED as CasADi says.
 
     Examples
     --------
-    >>> scaled = co.solver.ScaledNLP.at(solution.nlp, solution.x, solution.parameters)
     >>> functions = {"nlp_grad_f": ["f", "grad_f_x"], "nlp_jac_g": ["g", "jac_g_x"]}
     >>> quiet = {"print_level": 0, "sb": "yes", "hessian_approximation": "limited-memory"}
-    >>> run = co.solver.Nlpsol("ipopt", scaled, functions, {"ipopt": quiet})
-    >>> run(co.solver.Start(solution.x), solution.parameters).status
+    >>> prepared = co.solver.Nlpsol("ipopt", solution.nlp, functions, {"ipopt": quiet})
+    >>> prepared(co.solver.Start(solution.x), solution.parameters).status
     <Status.SOLVED: 'solved'>
     """
 
     def __init__(
         self,
         plugin: str,
-        scaled: ScaledNLP,
+        nlp: BaseNLP,
         functions: Mapping[str, Sequence[str]],
         options: Mapping[str, Any] | None = None,
         hessian: Hessian = Hessian.EXACT,
+        statuses: Mapping[str, Status] | None = None,
     ):
-        begin = time.perf_counter()
-        self._scaled, self._monitor = scaled, Monitor(scaled.nlp.n_x, scaled.nlp.n_g, scaled.nlp.f.size1_in(1))
-        settings = {**_SETTINGS, "iteration_callback": self._monitor, **(options or {})}
-        wanted = {**({} if settings.get("no_nlp_grad") else _FUNCTIONS), **functions}
-        settings["cache"] = {name: scaled.function(name, outputs, hessian) for name, outputs in wanted.items()}
-        self._solver = ca.nlpsol(plugin, plugin, scaled.problem(), settings)
-        self._build = time.perf_counter() - begin
-        self.stats: dict[str, Any] = {}
+        self._plugin, self._nlp, self._hessian, self._statuses = plugin, nlp, hessian, statuses or {}
+        self._options = dict(options or {})
+        defaults = {} if self._options.get("no_nlp_grad") else _FUNCTIONS
+        self._functions = {name: tuple(outputs) for name, outputs in (defaults | dict(functions)).items()}
 
     def __call__(
         self,
         start: Start,
         parameters: np.ndarray,
-        tell: Tell | None = None,
+        on_iteration: OnIteration | None = None,
+        /,
         *,
-        statuses: Mapping[str, Status] | None = None,
         seconds: float = np.inf,
     ) -> Outcome:
-        """The end of a run.
+        """The end of a run, as of any `PreparedSolver`."""
+        return self.run(start, parameters, on_iteration, seconds=seconds)[0]
 
-        Parameters
-        ----------
-        start : Start
-        parameters : ndarray
-        tell : callable, optional
-            Called with an `Iterate` at every iteration.
-        statuses : mapping of str to Status, optional
-            By what the solver calls the end of a run; what is not among them is SOLVED or FAILED as CasADi says.
-        seconds : float
-            What the run may take.
-        """
-        scaled, monitor, begin = self._scaled, self._monitor, time.perf_counter()
-        arguments = scaled.start(start, parameters)
-        monitor.begin((arguments["lbg"], arguments["ubg"]), scaled.scale.cost, scaled.unscaled, tell, seconds)
+    def run(
+        self,
+        start: Start,
+        parameters: np.ndarray,
+        on_iteration: OnIteration | None = None,
+        *,
+        seconds: float = np.inf,
+    ) -> tuple[Outcome, dict[str, Any]]:
+        """The end of a run, and what CasADi has recorded of it."""
+        begin = time.perf_counter()
+        scale = run_scale(self._nlp, start.x, parameters) if start.scale is None else start.scale
+        scaled = ScaledNLP(self._nlp, scale.anchor is not None)
+        instance = self._idle(scaled) or self._new(scaled)
+        arguments, monitor, built = scaled.arguments(start, parameters, scale), instance.monitor, time.perf_counter()
+        monitor.begin((arguments["lbg"], arguments["ubg"]), scale.cost, scaled.unscaled, on_iteration, seconds)
         with Interruptible(monitor):
-            result = self._solver(**arguments)
+            result = instance.solver(**arguments)
         monitor.end()
-        self.stats = self._solver.stats()
-        message = str(self.stats["return_status"])
-        status = (statuses or {}).get(message, Status.SOLVED if self.stats["success"] else Status.FAILED)
+        stats = instance.solver.stats()
+        message = str(stats["return_status"])
+        status = self._statuses.get(message, Status.SOLVED if stats["success"] else Status.FAILED)
         if monitor.late and status is not Status.SOLVED:
             status = Status.TIME_LIMIT
         # Ctrl-C may come when the solver no longer asks: the optimum is then the best iterate, and the interruption
         # counts.
         stopped = monitor.stop or status is Status.TIME_LIMIT
         best = monitor.best if stopped and status is not Status.SOLVED else None
-        callbacks = sum(float(spent) for key, spent in self.stats.items() if key.startswith("t_wall_nlp_"))
-        return Outcome(
+        callbacks = sum(float(spent) for key, spent in stats.items() if key.startswith("t_wall_nlp_"))
+        outcome = Outcome(
             scaled.unscaled(np.array(result["x"]).ravel() if best is None else best),
-            scaled.unscaled_multipliers(*(np.array(result[name]).ravel() for name in ("lam_g", "lam_x"))),
+            scaled.unscaled_multipliers(np.array(result["lam_g"]).ravel(), np.array(result["lam_x"]).ravel(), scale),
             Status.INTERRUPTED if monitor.stop else status,
             message,
-            monitor.history | {"cost": scaled.unscaled_costs(monitor.history["cost"], parameters)},
-            monitor.count - 1 if monitor.count else int(self.stats["iter_count"]),
-            {"build": self._build, "solve": time.perf_counter() - begin, "callbacks": callbacks},
+            monitor.history | {"cost": unscaled_costs(self._nlp, monitor.history["cost"], parameters, scale)},
+            monitor.count - 1 if monitor.count else int(stats["iter_count"]),
+            {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": callbacks},
+            scale=scale,
         )
+        with _lock:
+            idle = self._nlp.solver_cache.setdefault("idle", [])
+            idle.append(instance)
+            del idle[:-_IDLE]
+        return outcome, stats
+
+    def _made_from(self, scaled: ScaledNLP) -> tuple[Any, ...]:
+        return self._plugin, self._functions, self._options, self._hessian, scaled.anchored
+
+    def _idle(self, scaled: ScaledNLP) -> _Instance | None:
+        """An object of an earlier run that does nothing now, which is then nobody else's."""
+        with _lock:
+            idle = self._nlp.solver_cache.get("idle", [])
+            for k, instance in enumerate(idle):
+                if _equal(instance.made_from, self._made_from(scaled)):
+                    return idle.pop(k)
+        return None
+
+    def _new(self, scaled: ScaledNLP) -> _Instance:
+        problem = scaled.problem()
+        monitor = Monitor(self._nlp.n_x, self._nlp.n_g, problem["p"].numel())
+        settings = {**_SETTINGS, "iteration_callback": monitor, **self._options}
+        settings["cache"] = {
+            name: scaled.function(name, outputs, self._hessian) for name, outputs in self._functions.items()
+        }
+        try:
+            return _Instance(self._made_from(scaled), ca.nlpsol(self._plugin, self._plugin, problem, settings), monitor)
+        except RuntimeError as error:
+            raise RefusedOptions(*error.args) from error
+
+
+def _equal(one: object, other: object) -> bool:
+    """Whether two descriptions are the same; those that cannot be compared, as with arrays, are not."""
+    try:
+        return bool(one == other)
+    except (ValueError, RuntimeError, NotImplementedError):
+        return False

@@ -47,7 +47,7 @@ class Iterate(NamedTuple):
         return f"cost {self.cost:.8g}   infeasibility {self.infeasibility:.1e}   {self.seconds:.1f} s"
 
 
-Tell = Callable[[Iterate], object]
+OnIteration = Callable[[Iterate], object]
 
 
 def check_progress(progress: Any) -> None:
@@ -60,7 +60,7 @@ def check_progress(progress: Any) -> None:
 
 
 @contextmanager
-def displayed(progress: bool | Tell | None, round: int = 1) -> Iterator[Tell | None]:
+def displayed(progress: bool | OnIteration | None, round: int = 1) -> Iterator[OnIteration | None]:
     """A context with what is called at every iteration of a solver; with None where nobody looks.
 
     That is a user's function, or a bar or line: by default there is none where there is neither a terminal nor a
@@ -78,7 +78,7 @@ def displayed(progress: bool | Tell | None, round: int = 1) -> Iterator[Tell | N
         yield None
         return
     try:
-        yield view.tell
+        yield view.show
     finally:
         view.close()
 
@@ -93,7 +93,7 @@ class _Line:
     def __init__(self, patience: float, round: int):
         self._patience, self._last, self._label = patience, -np.inf, _label("iteration", round)
 
-    def tell(self, iterate: Iterate) -> None:
+    def show(self, iterate: Iterate) -> None:
         if iterate.number == 0:
             self.close()
         if iterate.seconds > self._patience and iterate.seconds - self._last > _PAUSE:
@@ -114,7 +114,7 @@ class _Bar:
         self._label = _label("iterations", round)
         self._make, self._patience, self._last, self._bar = bar, patience, -np.inf, None
 
-    def tell(self, iterate: Iterate) -> None:
+    def show(self, iterate: Iterate) -> None:
         if iterate.number == 0:
             self.close()
         if iterate.seconds <= self._patience or iterate.seconds - self._last <= _PAUSE:

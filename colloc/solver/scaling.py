@@ -1,7 +1,9 @@
 """The program that a solver sees: variables, rows and cost divided by their scales, with derivatives of our own.
 
-The NLP knows the scales of its variables and of most rows. That of the cost, and of rows that must be zero, only the
-start of a run tells.
+The NLP knows the scales of its variables and of most rows. That of the cost, and of rows that must be zero, follow from
+the start of a run. They are parameters of the scaled program, whose functions are made once for all runs:
+
+    (parameters of the NLP, 1 cost, n_x gradient, n_g rows, entries of the Jacobian, n_x anchor if there is one).
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 import casadi as ca
@@ -16,7 +19,7 @@ import numpy as np
 
 from colloc.blocks.slices import triplet
 from colloc.solver.degenerate import cost_depends_on_variables
-from colloc.solver.solver import Start
+from colloc.solver.solver import Scale, Start
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
@@ -57,13 +60,6 @@ def check_hessian(hessian: object) -> Hessian:
     return hessian
 
 
-class Scale(NamedTuple):
-    """Divisors of the cost and of the rows in a run."""
-
-    cost: float  # in the cost's own unit
-    rows: np.ndarray  # shape (n_g,); of every constraint row, in its own unit
-
-
 def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     """Scales for a run from x, shape (n_x,), by values and by slopes in variables of natural size one.
 
@@ -84,6 +80,16 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     return Scale(cost if cost > 0 else 1.0, rows)
 
 
+def run_scale(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
+    """Scales for a run from x, with x as the anchor where no variable changes the cost.
+
+    Where it is zero, say, every motion that meets the constraints is an optimum. A solver that has nothing to go by
+    ends far away, or nowhere: it gets the distance to x.
+    """
+    scale = scale_at(nlp, x, p)
+    return scale if cost_depends_on_variables(nlp, x, p) else scale._replace(anchor=x)
+
+
 def unscaled_rows(nlp: BaseNLP) -> np.ndarray:
     """Which rows have bounds that tell no scale, because they are zero: ndarray of bool, shape (n_g,)."""
     lower, upper = nlp.bounds_g
@@ -98,12 +104,18 @@ def _cost_size(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> float:
 
 def _row_slopes(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Largest derivative of every row by variables of natural size one, shape (n_g,)."""
-    jacobian = nlp.jac_g(x, p)[1]
-    row, column = triplet(jacobian.sparsity())
-    entries = np.abs(np.array(jacobian.nonzeros())) * nlp.scale_x[column]
+    row, column = _jacobian_pattern(nlp)
+    entries = np.abs(np.array(nlp.jac_g(x, p)[1].nonzeros())) * nlp.scale_x[column]
     slopes = np.zeros(nlp.n_g)
     np.maximum.at(slopes, row, np.where(np.isfinite(entries), entries, 0.0))
     return slopes
+
+
+def _jacobian_pattern(nlp: BaseNLP) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries of the Jacobian."""
+    if "jacobian pattern" not in nlp.solver_cache:
+        nlp.solver_cache["jacobian pattern"] = triplet(nlp.jac_g.sparsity_out(1))
+    return nlp.solver_cache["jacobian pattern"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,40 +125,36 @@ class ScaledNLP:
     Parameters
     ----------
     nlp : NLP or SequenceNLP
-    scale : Scale
-        Of the cost and the rows; that of the variables is the NLP's own.
-    anchor : ndarray, shape (n_x,), optional
-        Point the squared distance to which, in variables of natural size, is added to the cost.
-
-    Examples
-    --------
-    >>> scaled = co.solver.ScaledNLP.at(solution.nlp, solution.x, solution.parameters)
-    >>> sorted(scaled.problem())
-    ['f', 'g', 'p', 'x']
+    anchored : bool
+        Whether the squared distance to an anchor, in variables of natural size, is added to the cost.
     """
 
     nlp: BaseNLP
-    scale: Scale
-    anchor: np.ndarray | None = None
+    anchored: bool = False
 
-    @classmethod
-    def at(cls, nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> ScaledNLP:
-        """An NLP scaled for a run from x, with these parameters.
-
-        Where no variable changes the cost, as where it is zero, every motion that meets the constraints is an optimum.
-        A solver that has nothing to go by ends far away, or nowhere: it gets the distance to x.
-        """
-        return cls(nlp, scale_at(nlp, x, p), None if cost_depends_on_variables(nlp, x, p) else x)
+    def parameters(self, p: np.ndarray, scale: Scale) -> np.ndarray:
+        """Values of all parameters of the scaled program."""
+        row, column = _jacobian_pattern(self.nlp)
+        parts = {
+            "p": p,
+            "cost": np.array([scale.cost]),
+            "gradient": self.nlp.scale_x / scale.cost,
+            "rows": scale.rows,
+            "jacobian": (1 / scale.rows)[row] * self.nlp.scale_x[column],
+        }
+        if scale.anchor is not None:
+            parts["anchor"] = scale.anchor / self.nlp.scale_x
+        return np.concatenate([*parts.values()])
 
     def problem(self) -> dict[str, ca.MX]:
         """Variables, parameters, cost and rows as `nlpsol` takes them."""
-        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()
         # What nothing moves may have no entries, which `nlpsol` does not take.
-        f, g = (ca.densify(function(x * self.nlp.scale_x, p)) for function in (self.nlp.f, self.nlp.g))
-        return {"x": x, "p": p, "f": f / self.scale.cost + self._distance(x), "g": g / self.scale.rows}
+        f, g = (ca.densify(function(x * self.nlp.scale_x, p.p)) for function in (self.nlp.f, self.nlp.g))
+        return {"x": x, "p": p.all, "f": f / p.cost + self._distance(x, p), "g": g / p.rows}
 
     def function(self, name: str, outputs: Sequence[str], hessian: Hessian = Hessian.EXACT) -> ca.Function:
-        """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, as CasADi would name it.
+        """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, as CasADi would name it; made once.
 
         InputError for a Gauss-Newton Hessian of a cost without squares.
 
@@ -159,9 +167,15 @@ class ScaledNLP:
         hessian : Hessian
             EXACT or GAUSS_NEWTON.
         """
-        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        key = ("function", name, tuple(outputs), hessian, self.anchored)
+        if key not in self.nlp.solver_cache:
+            self.nlp.solver_cache[key] = self._function(name, outputs, hessian)
+        return self.nlp.solver_cache[key]
+
+    def _function(self, name: str, outputs: Sequence[str], hessian: Hessian) -> ca.Function:
+        x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
-        values, lagrangian = {"grad_gamma_p": ca.MX.zeros(p.numel())}, "grad_gamma_x" in outputs
+        values, lagrangian = {"grad_gamma_p": ca.MX.zeros(p.all.numel())}, "grad_gamma_x" in outputs
         # Graphs of what is not asked for take as long as those of what is.
         if lagrangian or {"f", "grad_f_x"} & {*outputs}:
             values["f"], values["grad_f_x"] = self._gradient(x, p)
@@ -172,17 +186,24 @@ class ScaledNLP:
         if any("hess" in output for output in outputs):
             values["triu_hess_gamma_x_x"] = upper = self._hessian(x, p, lam_f, lam_g, hessian)
             values["hess_gamma_x_x"] = ca.triu2symm(upper)
-        inputs = {"x": x, "p": p}
+        inputs = {"x": x, "p": p.all}
         if any("gamma" in output for output in outputs):
             inputs |= {"lam_f": lam_f, "lam_g": lam_g}
         return ca.Function(name, [*inputs.values()], [values[output] for output in outputs], [*inputs], [*outputs])
 
-    def start(self, start: Start, p: np.ndarray) -> dict[str, np.ndarray]:
+    def _symbols(self) -> _Parameters:
+        sizes = [self.nlp.n_p, 1, self.nlp.n_x, self.nlp.n_g, _jacobian_pattern(self.nlp)[0].size]
+        sizes.append(self.nlp.n_x if self.anchored else 0)
+        p, ends = ca.MX.sym("p", sum(sizes)), np.cumsum([0, *sizes]).tolist()
+        return _Parameters(p, *(p[first:end] for first, end in pairwise(ends)))
+
+    def arguments(self, start: Start, p: np.ndarray, scale: Scale) -> dict[str, np.ndarray]:
         """Arguments of a run, with bounds and, for a warm start, multipliers."""
-        nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, self.scale.rows, self.scale.cost
+        nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, scale.rows, scale.cost
         lower, upper = _scaled_bounds(*((nlp.lower, nlp.upper) if start.bounds is None else start.bounds), sx)
         lower_g, upper_g = _scaled_bounds(*nlp.bounds_g, sg)
-        arguments = {"x0": start.x / sx, "p": p, "lbx": lower, "ubx": upper, "lbg": lower_g, "ubg": upper_g}
+        arguments = {"x0": start.x / sx, "p": self.parameters(p, scale)}
+        arguments |= {"lbx": lower, "ubx": upper, "lbg": lower_g, "ubg": upper_g}
         if start.multipliers is not None:
             arguments |= {"lam_g0": start.multipliers["g"] * sg / sf, "lam_x0": start.multipliers["x"] * sx / sf}
         return arguments
@@ -191,36 +212,28 @@ class ScaledNLP:
         """A decision vector in the NLP's own units."""
         return x * self.nlp.scale_x
 
-    def unscaled_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, np.ndarray]:
+    def unscaled_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray, scale: Scale) -> dict[str, np.ndarray]:
         """Multipliers in the NLP's own units; where all that counts is the distance to a point, none are needed."""
-        if self.anchor is not None:
+        if self.anchored:
             return {"g": np.zeros(lam_g.size), "x": np.zeros(lam_x.size)}
-        return {"g": lam_g / self.scale.rows * self.scale.cost, "x": lam_x / self.nlp.scale_x * self.scale.cost}
+        return {"g": lam_g / scale.rows * scale.cost, "x": lam_x / self.nlp.scale_x * scale.cost}
 
-    def unscaled_costs(self, costs: list[float], p: np.ndarray) -> list[float]:
-        """A solver's record of the cost in the cost's own unit, without the distance to a point."""
-        if self.anchor is not None:
-            return [float(self.nlp.f(self.anchor, p))] * len(costs)  # wherever the motion is
-        return [self.scale.cost * cost for cost in costs]
-
-    def _distance(self, x: ca.MX) -> ca.MX:
+    def _distance(self, x: ca.MX, p: _Parameters) -> ca.MX:
         """Half the squared distance to the anchor; zero without one."""
-        return ca.MX(0) if self.anchor is None else ca.sumsqr(x - self.anchor / self.nlp.scale_x) / 2
+        return ca.sumsqr(x - p.anchor) / 2 if self.anchored else ca.MX(0)
 
-    def _gradient(self, x: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+    def _gradient(self, x: ca.MX, p: _Parameters) -> tuple[ca.MX, ca.MX]:
         """The cost and its gradient."""
-        f, gradient = self.nlp.grad_f(x * self.nlp.scale_x, p)
-        distance = self._distance(x)
-        scaled = gradient * (self.nlp.scale_x / self.scale.cost) + ca.gradient(distance, x)
-        return ca.densify(f) / self.scale.cost + distance, scaled
+        f, gradient = self.nlp.grad_f(x * self.nlp.scale_x, p.p)
+        distance = self._distance(x, p)
+        return ca.densify(f) / p.cost + distance, gradient * p.gradient + ca.gradient(distance, x)
 
-    def _jacobian(self, x: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+    def _jacobian(self, x: ca.MX, p: _Parameters) -> tuple[ca.MX, ca.MX]:
         """The rows and their Jacobian."""
-        g, jacobian = self.nlp.jac_g(x * self.nlp.scale_x, p)
-        factors = _entry_scale(jacobian.sparsity(), 1 / self.scale.rows, self.nlp.scale_x)
-        return g / self.scale.rows, jacobian * ca.DM(jacobian.sparsity(), factors)
+        g, jacobian = self.nlp.jac_g(x * self.nlp.scale_x, p.p)
+        return g / p.rows, jacobian * ca.MX(jacobian.sparsity(), p.jacobian)
 
-    def _hessian(self, x: ca.MX, p: ca.MX, lam_f: ca.MX, lam_g: ca.MX, hessian: Hessian) -> ca.MX:
+    def _hessian(self, x: ca.MX, p: _Parameters, lam_f: ca.MX, lam_g: ca.MX, hessian: Hessian) -> ca.MX:
         """The upper half of the Lagrangian's Hessian."""
         if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in self.nlp.costs):
             terms = ", ".join(label for block in self.nlp.costs for label in block.rows.labels)
@@ -228,10 +241,29 @@ class ScaledNLP:
                 f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}"
             )
         function = self.nlp.gauss_newton if hessian is Hessian.GAUSS_NEWTON else self.nlp.hess_lag
-        upper = function(x * self.nlp.scale_x, p, lam_f / self.scale.cost, lam_g / self.scale.rows)
-        factors = _entry_scale(upper.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
-        scaled = upper * ca.DM(upper.sparsity(), factors)
-        return scaled if self.anchor is None else scaled + lam_f * ca.DM.eye(self.nlp.n_x)
+        upper = function(x * self.nlp.scale_x, p.p, lam_f / p.cost, lam_g / p.rows)
+        row, column = triplet(upper.sparsity())
+        scaled = upper * ca.DM(upper.sparsity(), self.nlp.scale_x[row] * self.nlp.scale_x[column])
+        return scaled + lam_f * ca.DM.eye(self.nlp.n_x) if self.anchored else scaled
+
+
+def unscaled_costs(nlp: BaseNLP, costs: list[float], p: np.ndarray, scale: Scale) -> list[float]:
+    """A solver's record of the cost in the cost's own unit, without the distance to a point."""
+    if scale.anchor is not None:
+        return [float(nlp.f(scale.anchor, p))] * len(costs)  # wherever the motion is
+    return [scale.cost * cost for cost in costs]
+
+
+class _Parameters(NamedTuple):
+    """Symbols of all parameters of a scaled program, and their parts."""
+
+    all: ca.MX
+    p: ca.MX
+    cost: ca.MX
+    gradient: ca.MX
+    rows: ca.MX
+    jacobian: ca.MX
+    anchor: ca.MX
 
 
 def _scaled_bounds(lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -239,8 +271,3 @@ def _scaled_bounds(lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> t
     wide = lower < upper
     lower = np.where(wide & (lower <= -_UNBOUNDED), -np.inf, lower)
     return lower / scale, np.where(wide & (upper >= _UNBOUNDED), np.inf, upper) / scale
-
-
-def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    row, column = triplet(sparsity)
-    return rows[row] * columns[column]

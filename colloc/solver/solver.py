@@ -1,4 +1,4 @@
-"""The protocol of solvers, which all go from a start to an outcome with a status."""
+"""The protocol of solvers: prepared once for a program, then run from one start after another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from colloc.solver.progress import Tell
+from colloc.solver.progress import OnIteration
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
@@ -37,6 +37,29 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+class Scale(NamedTuple):
+    """Divisors of the cost and of the rows in a run.
+
+    Parameters
+    ----------
+    cost : float
+        In the cost's own unit.
+    rows : ndarray, shape (n_g,)
+        Of every constraint row, in its own unit.
+    anchor : ndarray, shape (n_x,), optional
+        Point the squared distance to which, in variables of natural size, is minimised where the cost is constant.
+
+    Examples
+    --------
+    >>> solution.outcome.scale.rows.shape == (solution.nlp.n_g,)
+    True
+    """
+
+    cost: float
+    rows: np.ndarray
+    anchor: np.ndarray | None = None
+
+
 class Start(NamedTuple):
     """A decision vector to start from, and what is known of it.
 
@@ -50,11 +73,14 @@ class Start(NamedTuple):
         Whether x is an optimum of the same problem on another grid.
     bounds : (ndarray, ndarray), optional
         Narrower lower and upper bounds of the variables, none of which they fix: a trust region around an optimum.
+    scale : Scale, optional
+        That of an earlier run (`Outcome.scale`), to be kept; by default it is taken from x.
 
     Examples
     --------
     >>> again = co.solver.Start(solution.x, solution.multipliers)
-    >>> co.Ipopt()(solution.nlp, again, solution.parameters).status
+    >>> prepared = co.Ipopt().prepare(solution.nlp)
+    >>> prepared(again, solution.parameters).status
     <Status.SOLVED: 'solved'>
     """
 
@@ -62,6 +88,7 @@ class Start(NamedTuple):
     multipliers: Mapping[str, np.ndarray] | None = None
     near_optimum: bool = False
     bounds: tuple[np.ndarray, np.ndarray] | None = None
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +119,8 @@ class Outcome:
         The same of the cost alone.
     strategy : str
         How the solver came to this end, where it may try several ways: "monotone barrier", say.
+    scale : Scale, optional
+        By which the program was divided, for a later run; it is not stored in files.
 
     Examples
     --------
@@ -109,6 +138,7 @@ class Outcome:
     tolerance: float = 1e-2
     cost_tolerance: float = 1e-2
     strategy: str = ""
+    scale: Scale | None = None
 
     @property
     def judges_motion(self) -> bool:
@@ -119,6 +149,39 @@ class Outcome:
     def judges_cost(self) -> bool:
         """Whether the distance from the best motion counts: not where as much as the whole cost is tolerated."""
         return self.cost_tolerance < 1.0
+
+
+class PreparedSolver(Protocol):
+    """A solver that is ready for one program, and is run from one start after another.
+
+    Examples
+    --------
+    >>> prepared = co.Ipopt().prepare(solution.nlp)
+    >>> prepared(co.solver.Start(solution.x), solution.parameters, seconds=10.0).status
+    <Status.SOLVED: 'solved'>
+    """
+
+    def __call__(
+        self,
+        start: Start,
+        parameters: np.ndarray,
+        on_iteration: OnIteration | None = None,
+        /,
+        *,
+        seconds: float = np.inf,
+    ) -> Outcome:
+        """The end of a run.
+
+        Parameters
+        ----------
+        start : Start
+        parameters : ndarray
+        on_iteration : callable, optional
+            To be called with an `Iterate` at every iteration; what it raises ends the run and is raised.
+        seconds : float
+            Time limit of the run, which then ends with its best iterate and `Status.TIME_LIMIT`.
+        """
+        ...
 
 
 @runtime_checkable
@@ -134,29 +197,23 @@ class Solver(Protocol):
     True
     """
 
-    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
-        """The end of a run.
+    def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
+        """This solver, ready for a program, for runs from many starts.
 
         Parameters
         ----------
         nlp : NLP or SequenceNLP
             Minimise its f over x, lower <= x <= upper and bounds_g of its g, all functions of (x, parameters).
-        start : Start
-        parameters : ndarray
-        tell : callable, optional
-            To be called with an `Iterate` at every iteration; what it raises ends the run and is raised.
         """
         ...
 
-    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> Solver:
+    def limited(self, *, iterations: int) -> Solver:
         """The solver for one run of many.
 
         Parameters
         ----------
-        iterations : int, optional
-            Where the run gives up, with `Status.ITERATION_LIMIT`, unless its user has set a limit.
-        seconds : float, optional
-            What the run may take, before it ends with its best iterate and `Status.TIME_LIMIT`; positive.
+        iterations : int
+            Where a run gives up, with `Status.ITERATION_LIMIT`, unless its user has set a limit.
         """
         ...
 

@@ -185,6 +185,11 @@ class BaseNLP(Tabular, ABC):
         return self.lower < self.upper
 
     @cached_property
+    def solver_cache(self) -> dict[Any, Any]:
+        """Functions and memory that solvers keep for their next run; none of it refers to the program itself."""
+        return {}
+
+    @cached_property
     def _first(self) -> Evaluation:
         """Values and first derivatives."""
         return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)

@@ -83,9 +83,9 @@ def measure(cases: Iterator[tuple[NLP, np.ndarray]]) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {name: [] for name in CHOICES}
     for nlp, start in cases:
         for name, options in CHOICES.items():
-            solver = co.Ipopt(max_cpu_time=LONGEST, **options)
+            prepared = co.Ipopt(max_cpu_time=LONGEST, **options).prepare(nlp)
             begin = time.process_time()
-            outcome = solver(nlp, co.solver.Start(start), nlp.problem.parameter_values())
+            outcome = prepared(co.solver.Start(start), nlp.problem.parameter_values())
             found[name].append(Run(outcome, time.process_time() - begin))
     return found
 

@@ -47,9 +47,9 @@ def by_solver(limits: np.ndarray) -> np.ndarray:
     """The same by the solver alone, which is handed starts and tells ends."""
     nlp: Any = co.transcribe(problem(), CURVE, compile=False)
     first = co.solve(nlp, parameters={"limit": limits[0]}, between="nodes", progress=False)
-    solver, start, durations = co.Ipopt(), co.solver.Start(first.x, first.multipliers), []
+    prepared, start, durations = co.Ipopt().prepare(nlp), co.solver.Start(first.x, first.multipliers), []
     for limit in limits:
-        outcome = solver(nlp, start, np.array([limit]))
+        outcome = prepared(start, np.array([limit]))
         start = co.solver.Start(outcome.x, outcome.multipliers)
         durations.append(nlp.duration(outcome.x))
     return np.array(durations)

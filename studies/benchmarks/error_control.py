@@ -29,7 +29,7 @@ OPTIONS = (Option("rounds", 9, "pairs of solves", least=1),)
 def unjudged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> None:
     """Transcribed and handed to IPOPT, as `solve` does, and whatever comes back believed."""
     nlp, values = co.transcribe(problem, curve, compile=False), problem.parameter_values()
-    co.Ipopt()(nlp, start_from(nlp, None, values), values)
+    co.Ipopt().prepare(nlp)(start_from(nlp, None, values), values)
 
 
 def judged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> co.Solution:

@@ -85,7 +85,7 @@ def with_all_limits(problem: Any, curve: Any, way: str, **options: Any) -> Run:
     """The same of IPOPT alone, which gets limits that `co.solve` would set aside, too."""
     nlp, p = co.transcribe(problem, curve), problem.parameter_values()
     start = start_from(nlp, None, p)
-    return timed(lambda chosen: co.Solution(nlp, co.Ipopt(**chosen)(nlp, start, p), p), way, **options)[1]
+    return timed(lambda chosen: co.Solution(nlp, co.Ipopt(**chosen).prepare(nlp)(start, p), p), way, **options)[1]
 
 
 def timed(solve: Callable[[dict[str, Any]], co.Solution], way: str, **options: Any) -> tuple[co.Solution, Run]:

@@ -60,7 +60,7 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 
 # What authors of curves and solvers write, or build these from; nobody else calls it.
 _EXTENSIONS = (
-    "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.ScaledNLP", "co.solver.Solver",
+    "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
 # What solves and readers return, and nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.SequenceSolution", "co.formats.Reading")

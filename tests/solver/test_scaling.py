@@ -110,7 +110,7 @@ def test_a_solver_that_cannot_begin_has_made_no_iterations():
     start = np.zeros(nlp.n_x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outcome = co.Ipopt()(nlp, Start(start), np.zeros(0))
+        outcome = co.Ipopt().prepare(nlp)(Start(start), np.zeros(0))
     assert outcome.message == "Not_Enough_Degrees_Of_Freedom"
     assert outcome.iterations == 0
     assert outcome.history.get("cost", []) == []

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint, minimize
 
 import colloc as co
-from colloc.solver import Iterate, Nlpsol, Outcome, ScaledNLP, Start
+from colloc.solver import Iterate, Nlpsol, Outcome, PreparedSolver, Start
 from colloc.transcription import BaseNLP
 from tests.support.problems import effort, time_optimal
 
@@ -24,10 +24,10 @@ class Fatrop:
 
     max_iter: int = 500
 
-    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> "Fatrop":
-        return self if iterations is None else Fatrop(min(iterations, self.max_iter))
+    def limited(self, *, iterations: int) -> "Fatrop":
+        return Fatrop(min(iterations, self.max_iter))
 
-    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Any = None, /) -> Outcome:
+    def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
         derivatives = {
             "nlp_grad_f": ["grad_f_x"],
             "nlp_jac_g": ["g", "jac_g_x"],
@@ -37,11 +37,15 @@ class Fatrop:
             "structure_detection": "none",
             "fatrop": {"print_level": 0, "mu_init": 1e-2, "max_iter": self.max_iter},
         }
-        run = Nlpsol("fatrop", ScaledNLP.at(nlp, start.x, parameters), derivatives, options)
-        outcome = run(start, parameters, tell)
-        if outcome.status is co.solver.Status.FAILED and run.stats["iter_count"] >= self.max_iter:
-            return replace(outcome, status=co.solver.Status.ITERATION_LIMIT)
-        return outcome
+        nlpsol = Nlpsol("fatrop", nlp, derivatives, options)
+
+        def run(start: Start, parameters: np.ndarray, on_iteration: Any = None, *, seconds: float = np.inf) -> Outcome:
+            outcome = nlpsol(start, parameters, on_iteration, seconds=seconds)
+            if outcome.status is co.solver.Status.FAILED and outcome.iterations >= self.max_iter:
+                return replace(outcome, status=co.solver.Status.ITERATION_LIMIT)
+            return outcome
+
+        return run
 
 
 class OutOfTime(Exception):
@@ -52,20 +56,31 @@ class OutOfTime(Exception):
 class Slsqp:
     """SciPy's sequential quadratic programming, from dense matrices, without anything of the library's or CasADi's."""
 
-    seconds: float = np.inf
+    max_iter: int = 200
 
-    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> "Slsqp":
-        return self if seconds is None else Slsqp(min(seconds, self.seconds))
+    def limited(self, *, iterations: int) -> "Slsqp":
+        return Slsqp(min(iterations, self.max_iter))
 
-    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Any = None, /) -> Outcome:
-        begin, costs, last = time.perf_counter(), [], [start.x]
+    def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
+        return PreparedSlsqp(nlp, self.max_iter)
+
+
+@dataclass(frozen=True)
+class PreparedSlsqp:
+    nlp: BaseNLP
+    max_iter: int
+
+    def __call__(
+        self, start: Start, parameters: np.ndarray, on_iteration: Any = None, /, *, seconds: float = np.inf
+    ) -> Outcome:
+        nlp, begin, costs, last = self.nlp, time.perf_counter(), [], [start.x]
 
         def follow(x: np.ndarray) -> None:
-            last[0], seconds = x.copy(), time.perf_counter() - begin
+            last[0], elapsed = x.copy(), time.perf_counter() - begin
             costs.append(float(nlp.f(x, parameters)))
-            if tell is not None:
-                tell(Iterate(len(costs) - 1, costs[-1], float(nlp.violation(x, parameters)), seconds, x))
-            if seconds > self.seconds:
+            if on_iteration is not None:
+                on_iteration(Iterate(len(costs) - 1, costs[-1], float(nlp.violation(x, parameters)), elapsed, x))
+            if elapsed > seconds:
                 raise OutOfTime
 
         def jacobian(x: np.ndarray) -> Any:
@@ -83,15 +98,15 @@ class Slsqp:
                 constraints=rows,
                 method="SLSQP",
                 callback=follow,
-                options={"ftol": 1e-12, "maxiter": 200},
+                options={"ftol": 1e-12, "maxiter": self.max_iter},
             )
             message, status = end.message, co.solver.Status.SOLVED if end.success else co.solver.Status.FAILED
             last[0] = end.x
         except OutOfTime:
             pass
         multipliers = {"g": np.zeros(nlp.n_g), "x": np.zeros(nlp.n_x)}
-        seconds = {"build": 0.0, "solve": time.perf_counter() - begin, "callbacks": 0.0}
-        return Outcome(last[0], multipliers, status, message, {"cost": costs}, len(costs), seconds)
+        spent = {"build": 0.0, "solve": time.perf_counter() - begin, "callbacks": 0.0}
+        return Outcome(last[0], multipliers, status, message, {"cost": costs}, len(costs), spent)
 
 
 OTHERS = [Fatrop(), Slsqp()]
@@ -175,10 +190,9 @@ def test_ipopt_is_a_value():
 
 
 def test_limits_for_one_run_of_many_keep_what_the_user_has_said():
-    assert co.Ipopt().limited(iterations=300, seconds=2.0).options == {"max_iter": 300, "max_wall_time": 2.0}
-    patient = co.Ipopt(max_iter=1000, max_wall_time=1.0)
-    assert patient.limited(iterations=300, seconds=2.0) == patient
-    assert patient.limited(seconds=0.5).options["max_wall_time"] == 0.5
+    assert co.Ipopt().limited(iterations=300).options == {"max_iter": 300}
+    patient = co.Ipopt(max_iter=1000)
+    assert patient.limited(iterations=300) == patient
 
 
 @pytest.mark.parametrize(
