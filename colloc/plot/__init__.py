@@ -17,7 +17,6 @@ viewer      the page that plays them
 live        the page while a solve runs: its iterates
 view        a viewer of a model, of a posture, or of motions
 triangles   shapes of files as triangles
-meshes      the page of another viewer, in which links are the meshes of their file
 iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors
 certificate switching functions and the Hamiltonian of an answer
@@ -31,7 +30,6 @@ from colloc.plot.certificate import certificate
 from colloc.plot.figure import save_figure, show
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
-from colloc.plot.meshes import meshes
 from colloc.plot.motion import guess, motion
 from colloc.plot.optima import optima
 from colloc.plot.over_time import joints, reactions, torques
@@ -42,7 +40,7 @@ from colloc.plot.view import view
 from colloc.support.packages import present
 
 __all__ = [
-    "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "meshes", "motion",
+    "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion",
     "optima", "reactions", "rounds", "save_figure", "show", "summary", "tornado", "torques", "view",
 ]  # fmt: skip
 

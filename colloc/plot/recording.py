@@ -14,6 +14,7 @@ from colloc.plot.bars import Face, RoundBar, bars_of
 from colloc.plot.posture import Successive, skeleton
 from colloc.plot.sampling import by_phase, fine_times, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
+from colloc.plot.triangles import LinkMeshes
 from colloc.problem import Instant
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError
@@ -70,6 +71,8 @@ class Segment:
     cords : sequence of Cord
     faces : sequence of Face
         Between points.
+    frames : ndarray, shape (N, 12 bodies), optional
+        Where bodies with meshes are, as `LinkMeshes.frames` has them.
     """
 
     t: np.ndarray
@@ -81,6 +84,7 @@ class Segment:
     arrows: tuple[ForceArrow, ...] = ()
     cords: tuple[Cord, ...] = ()
     faces: tuple[Face, ...] = ()
+    frames: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,8 @@ class Recording:
         A few words more.
     ghost : bool
         Whether it is drawn faintly, without curves.
+    meshes : LinkMeshes, optional
+        In which it is seen.
     """
 
     name: str
@@ -115,6 +121,7 @@ class Recording:
     plane: tuple[int, int] | None = None
     detail: str = ""
     ghost: bool = False
+    meshes: LinkMeshes | None = None
 
     def having(self, groups: Sequence[CurveGroup] = (), arrows: Sequence[ForceArrow] = ()) -> Recording:
         """This motion, which has one segment, with more curves and forces at its times."""
@@ -122,10 +129,19 @@ class Recording:
         more = replace(segment, groups=(*segment.groups, *groups), arrows=(*segment.arrows, *arrows))
         return replace(self, segments=(more,))
 
+    def in_meshes(self, meshes: LinkMeshes, frames: Sequence[np.ndarray]) -> Recording:
+        """This motion in meshes, with the places of their bodies, shape (N, 12 bodies), for each segment."""
+        segments = tuple(replace(s, frames=rows) for s, rows in zip(self.segments, frames, strict=True))
+        corners = np.concatenate([meshes.corners(rows).reshape(-1, 3) for rows in frames])
+        low, high = np.minimum(self.low, corners.min(axis=0)), np.maximum(self.high, corners.max(axis=0))
+        thinned = f"meshes thinned from {meshes.total:,} to {meshes.size:,} triangles"
+        detail = self.detail if meshes.size > 0.9 * meshes.total else ", ".join(filter(None, (self.detail, thinned)))
+        return replace(self, segments=segments, low=low, high=high, meshes=meshes, detail=detail)
+
 
 def solution_recording(
     solution: Solution | SequenceSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
-    times: np.ndarray | None = None, detail: str | None = None,
+    times: np.ndarray | None = None, detail: str | None = None, meshes: LinkMeshes | None = None,
 ) -> Recording:  # fmt: skip
     """A solution with its positions, torques, signals and loads.
 
@@ -141,6 +157,7 @@ def solution_recording(
         In place of times that are close enough on every interval.
     detail : str, optional
         In place of status and cost.
+    meshes : LinkMeshes, optional
     """
     t = fine_times(solution, int(_TIMES * share), least=2) if times is None else times
     figure = skeleton(solution, t)
@@ -153,7 +170,10 @@ def solution_recording(
         groups, arrows = _groups(phase, times), tuple(load_arrows(phase, times))
         cords = () if muscles is None else tuple(_cords(phase, times, muscles))
         parts.append(replace(segment, name=label, groups=groups, arrows=arrows, cords=cords))
-    return replace(recording, segments=tuple(parts))
+    recording = replace(recording, segments=tuple(parts))
+    if meshes is None:
+        return recording
+    return recording.in_meshes(meshes, [_frames(phase, times, meshes) for phase, times in by_phase(solution, t)])
 
 
 def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool = False) -> Recording:
@@ -215,6 +235,12 @@ def _cords(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Cord]:
         places = phase.evaluate(lambda now, path=path: ca.vec(path.places(now)), times)
         cords.append(Cord(name, places.reshape(times.size, -1, 3), levels[name]))
     return cords
+
+
+def _frames(phase: Solution, times: np.ndarray, meshes: LinkMeshes) -> np.ndarray:
+    """Where bodies with meshes are, shape (N, 12 bodies)."""
+    frames = meshes.frames(phase.problem.model, phase.problem.instant.q)
+    return phase.evaluate(lambda now: frames, times).reshape(times.size, -1)
 
 
 def load_arrows(phase: Solution, times: np.ndarray) -> list[ForceArrow]:

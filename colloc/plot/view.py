@@ -8,6 +8,7 @@ from typing import Any, overload
 import casadi as ca
 import numpy as np
 
+from colloc.formats import LinkShape
 from colloc.loops import ClosedChain
 from colloc.model import Model
 from colloc.model.functions import CoordinateFunction
@@ -20,6 +21,7 @@ from colloc.plot.posture import postures
 from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
 from colloc.plot.sampling import title_of
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
+from colloc.plot.triangles import LinkMeshes, link_meshes
 from colloc.plot.viewer import Viewer, viewer
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
@@ -42,6 +44,7 @@ def view(
 def view(
     x: Viewed | Listing[Solution | SequenceSolution], q: Any = None, t: Any = None, *,
     labels: Listing[str] | None = None, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None,
+    meshes: Listing[LinkShape] | None = None,
 ) -> Viewer: ...  # fmt: skip
 
 
@@ -55,6 +58,7 @@ def view(
     guess: Any = None,
     slow: float | None = None,
     muscles: Muscles | None = None,
+    meshes: Listing[LinkShape] | None = None,
 ) -> Viewer:
     """A page on which a mechanism is seen from all sides, moved, or played: one file that needs no network.
 
@@ -84,6 +88,10 @@ def view(
     muscles : Muscles, optional
         Drawn as lines through the points of their paths, from blue at rest to red in full activation; of a solution in
         whose problem they are. Where polynomials stand for paths, `Muscles` of those to which they were fitted.
+    meshes : sequence of LinkShape, optional
+        ``reading.shapes`` of `from_urdf` or `from_mjcf`, or meshes of your own in OBJ, STL or DAE files, in place of
+        bars: what links look like, and of links without looks what they collide as. Not of a problem. Together they
+        have at most 300,000 triangles, to which more are thinned.
 
     Returns
     -------
@@ -94,7 +102,10 @@ def view(
     ------
     InputError
         For anything else, models with symbols, postures of another shape, labels that are not one for each solution,
-        a sweep without a solution, or a guess that does not fit.
+        a sweep without a solution, or a guess that does not fit. For meshes that are not there, in another format or
+        without triangles, by name, and for shapes of bodies that the model does not have.
+    ImportError
+        For meshes without trimesh and pycollada, which ``pip install 'colloc[meshes]'`` brings.
 
     Examples
     --------
@@ -102,6 +113,11 @@ def view(
     Viewer of two-link arm, ... kB: .save('view.html'), or the last line of a cell
     >>> co.plot.view(model, (0.5, -1.0)).save("posture.html").name
     'posture.html'
+    >>> with open("blade.obj", "w") as file:
+    ...     _ = file.write("v 0 0 0\\nv 1 0 0\\nv 0 0.1 0\\nv 0 0 0.1\\nf 1 3 2\\nf 1 2 4\\nf 2 3 4\\nf 1 4 3\\n")
+    >>> blade = co.formats.LinkShape("elbow", "visual", "mesh", np.eye(4), {"filename": "blade.obj"}, ".")
+    >>> co.plot.view(solution, meshes=[blade]).save("blade.html").name
+    'blade.html'
     >>> solution = co.solve(problem, progress=co.plot.view(problem))
     """
     if slow is not None:
@@ -110,10 +126,12 @@ def view(
         for name, value in (("labels", labels), ("guess", guess), ("muscles", muscles)):
             if value is not None:
                 raise InputError(f"{name} goes with solutions, got {quoted(value)} beside {quoted(x)}")
-        return _mechanism(x, q, t, slow)
+        return _mechanism(x, q, t, slow, None if meshes is None else link_meshes(meshes))
     if q is not None or t is not None:
         raise InputError(f"q and t are postures of a Model or a ClosedChain, got them beside {quoted(x)}")
     if isinstance(x, Problem | Sequence):
+        if meshes is not None:
+            raise InputError("meshes go with a Model, a ClosedChain or solutions, not with a problem")
         pose, duration = guess_pose(x, None if guess is True else guess)
         name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
         return LiveViewer(guess_recording(pose, duration, "guess", ghost=False), name, slow, muscles)
@@ -126,7 +144,8 @@ def view(
     if muscles is not None:
         instance("muscles", muscles, Muscles)
     named = zip(solutions, names, strict=True)
-    recordings = [solution_recording(solution, name, share, muscles) for solution, name in named]
+    parts = None if meshes is None else link_meshes(meshes)
+    recordings = [solution_recording(solution, name, share, muscles, meshes=parts) for solution, name in named]
     if guess is not None:
         pose, duration = guess_pose(solutions[0].problem, None if guess is True else guess)
         recordings.append(guess_recording(pose, duration, "guess", ghost=True))
@@ -153,22 +172,25 @@ def _solutions(x: Any) -> tuple[list[Solution | SequenceSolution], list[str]]:
     return solutions, [f"solution {k + 1}" for k in range(len(solutions))]
 
 
-def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None) -> Viewer:
+def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None, meshes: LinkMeshes | None) -> Viewer:
     """A model or a chain: with sliders, in a posture, or through postures."""
     model, ties, times, rows = postures(x, q, t)
     symbol = ca.SX.sym("q", model.n_q)
     function = ca.Function("places", [symbol], [places(model, symbol)])
     figure = skeleton_from(model, times - times[0], np.array(function.map(times.size)(rows.T)), ties)
     recording = from_figure(figure, model.name)
+    if meshes is not None:
+        moved = ca.Function("frames", [symbol], [meshes.frames(model, symbol)]).map(times.size)(rows.T)
+        recording = recording.in_meshes(meshes, [np.array(moved).T])
     if t is None:
-        joints = _joints(figure, rows[0]) if isinstance(x, Model) else None
+        joints = _joints(figure, rows[0], meshes) if isinstance(x, Model) else None
         return viewer([recording], model.name, slow, joints)
     groups = curves_by_unit("position", model.position_names, model.position_units, rows)
     return viewer([recording.having(groups)], model.name, slow)
 
 
-def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
-    """What the page needs to move a model by itself: its joints, and to which body each point is fixed."""
+def _joints(figure: Skeleton, q: np.ndarray, meshes: LinkMeshes | None) -> dict[str, Any]:
+    """What the page needs to move a model by itself: its joints, and to which body each point and mesh is fixed."""
     model = figure.model
     points = bars_of(figure)
     symbol = ca.SX.sym("q", model.n_q)
@@ -205,7 +227,8 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
     for k, place in zip(points.bodies, points.places, strict=True):
         frame = np.eye(4) if k < 0 else transforms[k]
         local.append([k, *_numbers(frame[:3, :3].T @ (place[0] - frame[:3, 3]))])
-    return {"bodies": bodies, "points": local}
+    names = [body.name for body in model.bodies]
+    return {"bodies": bodies, "points": local, "links": [names.index(name) for name in meshes.bodies] if meshes else []}
 
 
 def _sampled(curve: CoordinateFunction, limits: tuple[np.ndarray, np.ndarray], place: slice) -> list[float]:

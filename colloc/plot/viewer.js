@@ -58,14 +58,20 @@ function along(curve, q) {
   return curve[i + 2] + (k - i) * (curve[i + 3] - curve[i + 2]);
 }
 
-// World places of the points of a model, whose bodies know their coordinates q, or whose they follow.
-function placed(model, out) {
+// Transforms of the links of a model, whose bodies know their coordinates q, or whose they follow.
+function linksOf(model) {
   const frames = [];
   model.bodies.forEach((body, k) => {
     const lead = along(body.curve, model.bodies[body.leader].q);
     const here = times(times(body.before, moved(body.angular, body.linear, body.ratio * lead + body.offset)), body.after);
     frames.push(body.parent < 0 ? here : times(frames[body.parent], here));
   });
+  return frames;
+}
+
+// World places of the points of a model.
+function placed(model, out) {
+  const frames = linksOf(model);
   model.points.forEach(([body, x, y, z], i) => {
     const p = body < 0 ? [x, y, z] : carried(frames[body], [x, y, z]);
     out[3 * i] = p[0]; out[3 * i + 1] = p[1]; out[3 * i + 2] = p[2];
@@ -139,7 +145,7 @@ const takes = scene.recordings.map((recording, number) => {
   const segments = recording.segments.map(s => {
     const t = unpack(s.t).values;
     return Object.assign({}, s, {
-      t: t, points: unpack(s.points), groups: s.groups.map(g => Object.assign({}, g, { values: unpack(g.values) })),
+      t: t, points: unpack(s.points), frames: s.frames && unpack(s.frames), groups: s.groups.map(g => Object.assign({}, g, { values: unpack(g.values) })),
       arrows: s.arrows.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       cords: s.cords.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       bars: s.bars.map(([p, q, a, b, what, joint]) => ({ p: p, q: q, a: a, b: b, what: what, joint: joint })),
@@ -163,7 +169,9 @@ let total = series.length ? lead.end : Math.max(...solid.map(take => take.end));
 const plays = solid.some(take => take.end > 0);
 const shift = !many && lead.shift;
 const factor = scene.slow || (total > 0.999 ? 1 : Math.round(3 / Math.max(total, 1e-3)));
-const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, shapes: true, ghosts: true, markers: true, joints: false, steps: false, beside: false, rate: true };
+const painter = (scene.meshes || []).length ? meshPainter() : null, meshes = painter ? meshParts(painter, scene.meshes) : [];
+const MESHED = new Set(["link", "right", "left", "joint", "rail", "tip", "base", "obstacle"]);  // what meshes stand for
+const layers = { meshes: true, shadows: true, grid: true, paths: true, forces: true, muscles: true, shapes: true, ghosts: true, markers: !meshes.length, joints: false, steps: false, beside: false, rate: true };
 const joints = Array.from(new Set(takes.reduce((list, take) => list.concat(...take.segments.map(s => s.joints)), [])));
 const colorful = joints.length <= COLORS && !many;
 const swatch = number => "var(--c" + number + ")";  // the same colour, for elements
@@ -393,6 +401,8 @@ function shadows(c, states) {
     c.fill("nonzero");
   }
 }
+const meshed = () => meshes.length > 0 && layers.meshes && !painter.lost();
+const drawnFlat = what => visible(what) && !(meshed() && MESHED.has(what));
 function visible(what) { return what === "shape" ? layers.shapes : what === "marker" ? layers.markers : true; }
 
 // A take at the time that is shown: its segment, and the places of its points in the world.
@@ -406,6 +416,31 @@ function stateOf(take) {
   if (model) placed(model, out); else between(segment.points, row, share, out);
   if (by[0] || by[1] || by[2]) for (let i = 0; i < out.length; i++) out[i] += by[i % 3];
   return { take: take, segment: segment, points: out, row: row, share: share, by: by };
+}
+
+// Meshes of takes where their links are, and what stands in the world.
+function meshItems(states) {
+  const items = [], ink = color => [...rgb(color).map(x => x / 255), 1], still = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+  for (const state of states) {
+    const { take, segment, by } = state, links = model ? linksOf(model) : null;
+    const rows = links ? model.links.flatMap(k => links[k]) : between(segment.frames, state.row, state.share, new Array(segment.frames.k));
+    const shifted = f => f.map((x, i) => i % 4 === 3 ? x + by[(i - 3) / 4] : x);
+    for (const mesh of meshes) {
+      const frame = shifted(mesh.body < 0 ? still : rows.slice(12 * mesh.body, 12 * mesh.body + 12));
+      items.push({ part: mesh.part, frame: frame, clear: faint(take) ? 0.2 : 1, color: many && !faint(take) ? ink(takeColor(take)) : null });
+    }
+    if (!segment.standing) segment.standing = painter.part(...standingMesh(segment, "obstacle", state.points.map((x, i) => x - by[i % 3])), [0, 0, 0, 255]);
+    items.push({ part: segment.standing, frame: shifted(still), clear: faint(take) ? 0 : 1, color: ink(look.obstacle) });
+  }
+  return items;
+}
+
+function meshLayer(c, states, w, h, floor) {
+  const items = meshItems(states.filter(state => state.segment.frames && !(floor && faint(state.take)))), ratio = c.canvas.width / w;
+  c.save();
+  if (floor) { c.filter = "blur(" + Math.min(12, 0.012 * size * lens.scale).toFixed(1) + "px)"; c.globalAlpha = root.classList.contains("dark") ? 0.45 : 0.2; }
+  c.drawImage(painter.draw(w, h, ratio, lens, LIGHT, items, floor && { axis: up, height: scene.floor }), 0, 0, w, h);
+  c.restore();
 }
 
 function ways(c, states) {
@@ -463,7 +498,7 @@ function clearness(state, part) { return faint(state.take) ? 0.2 : part.what ===
 function faceItems(state, items) {
   for (const face of state.segment.faces) {
     const at = state.points, corners = face.points.map(k => [at[3 * k], at[3 * k + 1], at[3 * k + 2]]);
-    if (!visible(face.what) || corners.some(([x]) => x !== x)) continue;
+    if (!drawnFlat(face.what) || corners.some(([x]) => x !== x)) continue;
     const normal = [0, 0, 0], [o] = corners;
     for (let k = 1; k + 1 < corners.length; k++) {
       const a = corners[k].map((x, i) => x - o[i]), b = corners[k + 1].map((x, i) => x - o[i]);
@@ -491,7 +526,7 @@ function solids(c, states) {
     faceItems(state, items);
     for (const bar of state.segment.bars) {
       const p = spots[bar.p], q = spots[bar.q];
-      if (!p || !q || !visible(bar.what)) continue;
+      if (!p || !q || !drawnFlat(bar.what)) continue;
       const clear = clearness(state, bar);
       const limb = bar.what === "left" || bar.what === "right", color = muscular && limb && !many ? look.link : barColor(state, bar);
       const long = Math.hypot(at[3 * bar.q] - at[3 * bar.p], at[3 * bar.q + 1] - at[3 * bar.p + 1], at[3 * bar.q + 2] - at[3 * bar.p + 2]);
@@ -563,8 +598,10 @@ function draw() {
   aim(w, h);
   const states = takes.filter(take => take.shown && (!take.ghost || layers.ghosts) && (!inTurn(take) || layers.steps)).map(stateOf);
   if (layers.grid) grid(c);
-  if (layers.shadows) shadows(c, states);
+  if (layers.shadows && !meshed()) shadows(c, states);
+  if (layers.shadows && meshed() && eye.tilt > 0.01) meshLayer(c, states, w, h, true);
   if (layers.paths) ways(c, states);
+  if (meshed()) meshLayer(c, states, w, h, false);
   solids(c, states);
   if (layers.forces) forces(c, states);
   if (layers.joints) labels(c, states);
@@ -695,6 +732,7 @@ function check(words, key) {
 }
 const has = what => takes.some(take => take.segments.some(s => s.bars.concat(s.faces).some(part => part.what === what)));
 const offered = [["grid", "floor"], ["shadows", "shadows"]];
+if (meshes.length) offered.push(["meshes", "meshes"]);
 if (takes.some(take => take.paths.length)) offered.push(["paths", "ways of tips"]);
 if (Object.keys(largest).length) offered.push(["forces", "forces"]);
 if (takes.some(take => take.segments.some(s => s.cords.length))) offered.push(["muscles", "muscles"]);
@@ -724,7 +762,9 @@ for (const unit of Object.keys(largest)) {
   get("legend").append(item);
 }
 const sliders = model ? model.bodies.filter(b => b.slider).length : 0;
-const detail = () => many ? solid.length + " motions" : scene.live ? "solving: " + lead.name + ", " + lead.detail : lead.detail || (model ? sliders + (sliders === 1 ? " joint" : " joints") : "");
+const blind = (scene.meshes || []).length && !painter ? "bars for meshes, as there is no WebGL here" : "";
+const detail = () => [said(), blind].filter(Boolean).join(", ");
+const said = () => many ? solid.length + " motions" : scene.live ? "solving: " + lead.name + ", " + lead.detail : lead.detail || (model ? sliders + (sliders === 1 ? " joint" : " joints") : "");
 get("detail").textContent = detail();
 
 const VIEWS = { oblique: null, front: [0, 0.08], right: [1, 0.08], back: [2, 0.08], left: [3, 0.08], top: [0, 1.5] };
@@ -862,7 +902,7 @@ document.onkeydown = event => {
 
 let before = null, spent = 0, pictures = 0, since = 0;
 function tick(now) {
-  const passed = before === null ? 0 : Math.min(0.1, (now - before) / 1000);
+  const passed = before === null ? 0 : Math.max(0, Math.min(0.1, (now - before) / 1000));
   before = now;
   if (playing) {
     time += passed * get("pace").value;

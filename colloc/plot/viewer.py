@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colloc.plot.recording import Recording, Segment
+from colloc.plot.triangles import LinkMesh
 from colloc.support.files import check_writable, write_atomically
 
-SHARED = ("viewer.css", "viewer.js")  # what all pages have in common
+SHARED = ("viewer.css", "triangles.js", "viewer.js")  # what all pages have in common
 _STEPS = 65534  # into which the range of a column is divided; one more number means: not there
 _STILL = 1e-9  # m, rad, N; a column that varies less is constant
 _TRAVEL = 0.8  # of the mechanism's size: when it goes further, or goes on and on, the camera goes along
@@ -118,7 +119,8 @@ def page(data: str, title: str, *, alone: bool = True) -> str:
     alone : bool
         False for one among many, with `SHARED` beside it.
     """
-    style, script = map(_part, SHARED)
+    style, *scripts = map(_part, SHARED)
+    script = "".join(scripts)
     parts = {
         "title": escape(title),
         "style": f"<style>{style}</style>",
@@ -130,7 +132,7 @@ def page(data: str, title: str, *, alone: bool = True) -> str:
     if not alone:
         parts["style"], parts["script"] = (
             '<link rel="stylesheet" href="viewer.css">',
-            '<script src="viewer.js"></script>',
+            '<script src="triangles.js"></script>\n<script src="viewer.js"></script>',
         )
         parts["style_source"] = parts["script_source"] = "'self' file:"  # on a disk nothing is its own
     return Template(_part("viewer.html")).substitute(parts)
@@ -152,6 +154,8 @@ def scene(
     first, size = recordings[0], max(map(_size, recordings))
     planes = {recording.plane for recording in recordings}
     lowest = min(map(_lowest, recordings))
+    meshes = first.meshes
+    parts = {} if meshes is None else {"meshes": [_mesh(part, meshes.bodies) for part in meshes.parts]}
     return {
         "title": title,
         "up": first.up,
@@ -161,6 +165,19 @@ def scene(
         "slow": slow,
         "recordings": [_recording(recording, size) for recording in recordings],
         "model": model,
+    } | parts
+
+
+def _mesh(part: LinkMesh, bodies: Sequence[str]) -> dict[str, Any]:
+    """Triangles: vertices in sixteen bits a coordinate, their numbers in as many where they fit."""
+    wide = len(part.vertices) > _STEPS
+    numbers, colors = part.faces.astype("<u4" if wide else "<u2"), part.colors.astype(np.uint8)
+    return {
+        "body": -1 if part.body is None else bodies.index(part.body),
+        "vertices": packed(part.vertices),
+        "faces": base64.b64encode(numbers.tobytes()).decode("ascii"),
+        "wide": wide,
+        "colors": base64.b64encode(colors.tobytes()).decode("ascii"),
     }
 
 
@@ -185,7 +202,8 @@ def _recording(recording: Recording, size: float) -> dict[str, Any]:
 
 
 def _segment(segment: Segment) -> dict[str, Any]:
-    return {
+    frames = {} if segment.frames is None else {"frames": packed(segment.frames)}
+    return frames | {
         "name": segment.name,
         "joints": list(segment.joints),
         "t": packed(segment.t[:, None]),
@@ -272,11 +290,19 @@ def _box(recording: Recording, track: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """Corners of the box around the mechanism, as seen by who goes along."""
     lows, highs, first = [], [], 0
     for segment in recording.segments:
-        points = segment.points[:, _moving(segment)] - track[first : first + segment.t.size, None]
+        points = _seen(recording, segment) - track[first : first + segment.t.size, None]
         lows.append(np.nanmin(points, axis=(0, 1)))
         highs.append(np.nanmax(points, axis=(0, 1)))
         first += segment.t.size
     return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _seen(recording: Recording, segment: Segment) -> np.ndarray:
+    """Points of the mechanism and corners of its meshes over time, shape (N, points, 3) [m]."""
+    points = segment.points[:, _moving(segment)]
+    if recording.meshes is None or segment.frames is None:
+        return points
+    return np.concatenate([points, recording.meshes.corners(segment.frames)], axis=1)
 
 
 def _size(recording: Recording) -> float:
@@ -289,6 +315,8 @@ def _lowest(recording: Recording) -> float:
     """The lowest height of the mechanism [m]."""
     heights = []
     for segment in recording.segments:
+        if recording.meshes is not None:
+            heights.append(np.nanmin(_seen(recording, segment)[..., recording.up]))
         for bar in segment.bars:
             if bar.look != "obstacle":
                 for number, radius in ((bar.start, bar.thick), (bar.end, bar.thin)):

@@ -246,7 +246,6 @@ OWN = {
     "co.model.avoidance_pairs": {"shapes": "[co.model.Box('elbow', (0.1, 0.1, 0.1)), co.model.Box(None, (1, 1, 1))]", "postures": "{'home': {'elbow': 0.5}}"},
     "co.formats.collision_shapes": {"reading": "co.formats.Reading(model(), shapes=(co.formats.LinkShape('elbow', 'collision', 'box', np.eye(4), {'size': '1 1 1'}),))"},
     "co.formats.LinkShape.entries": {"key": "'size'", "size": "3"},
-    "co.plot.meshes": {"x": "model()", "shapes": "(co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'}),)", "q": "None", "t": "None"},
     "co.formats.mesh_vertices": {"path": "mesh()"},
     "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.refinement.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",

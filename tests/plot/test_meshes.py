@@ -1,27 +1,26 @@
-"""Meshes of files on viser's page: where Pinocchio and MuJoCo have them, shown by Chromium without a network."""
+"""Meshes of files in the viewer: where Pinocchio and MuJoCo have them, shown by Chromium without a network."""
 
 # pyright: reportArgumentType=false
 
 import base64
-import re
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import mujoco
 import numpy as np
 import pinocchio
 import pytest
-import zstandard
 from PIL import Image
 
 import colloc as co
-from colloc.plot.posture import skeleton
-from colloc.plot.triangles import obstacle, triangles
+from colloc.plot import triangles as reading_of_meshes
+from colloc.plot.triangles import LinkMesh, link_meshes, triangles
 from colloc.plot.viewer import Viewer
+from tests.plot.test_viewer import NODE, scene_of, unpacked
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (
@@ -90,41 +89,35 @@ def _vertices(corners: np.ndarray) -> str:
     return "\n".join(f"vertex {x} {y} {z}" for x, y, z in corners)
 
 
-def recording(viewer: Viewer) -> dict[str, Any]:
-    """What the page plays, as viser packs it."""
-    packed = re.search(r'__VISER_EMBED_DATA__="([^"]*)"', viewer.page)
-    assert packed is not None
-    content = zstandard.ZstdDecompressor().decompressobj().decompress(base64.b64decode(packed[1])[8:])
-    return msgspec.msgpack.decode(content[8 : 8 + int.from_bytes(content[:8], "little")])
+def placements(viewer: Viewer, body: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times of a page, and where the body of a number is at them, shape (N, 4, 4)."""
+    (segment,) = scene_of(viewer)["recordings"][0]["segments"]
+    rows = unpacked(segment["frames"]).reshape(segment["frames"]["n"], -1, 3, 4)[:, body]
+    return unpacked(segment["t"])[:, 0], np.concatenate([rows, np.tile([[[0.0, 0.0, 0.0, 1.0]]], (len(rows), 1, 1))], 1)
 
 
-def placements(viewer: Viewer, name: str) -> tuple[list[float], np.ndarray]:
-    """Times at which a link is moved, and where to, position before quaternion, shape (N, 7)."""
-    place, rows = {"position": [0.0, 0.0, 0.0], "wxyz": [1.0, 0.0, 0.0, 0.0]}, {}
-    for time, message in recording(viewer)["messages"]:
-        if message.get("name") == name:
-            place |= {key: message[key] for key in place if key in message}
-            rows[time] = [*place["position"], *place["wxyz"]]
-    return list(rows), np.array(list(rows.values()))
+def mesh_of(packed: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the triangles of a page, shape (M, 3, 3), and their colours."""
+    faces = np.frombuffer(base64.b64decode(packed["faces"]), "<u4" if packed["wide"] else "<u2").reshape(-1, 3)
+    colors = np.frombuffer(base64.b64decode(packed["colors"]), np.uint8).reshape(-1, 4)
+    return unpacked(packed["vertices"])[faces], colors
 
 
 def test_links_are_where_pinocchio_has_them(arm: co.formats.Reading, tmp_path: Path):
     t = np.linspace(0.0, 2.0, 9)
     q = np.column_stack([np.sin(t), 0.5 - t])
-    viewer = co.plot.meshes(arm.model, arm.shapes, q, t)
-    assert recording(viewer)["durationSeconds"] == pytest.approx(2.0)
+    viewer = co.plot.view(arm.model, q, t, meshes=arm.shapes)
     file = str(tmp_path / "arm" / "arm.urdf")
     model = pin.buildModelFromUrdf(file)
     data = model.createData()
-    for link in ("upper", "fore", "hand"):
-        times, rows = placements(viewer, f"/{link}")
-        assert len(times) == len(t) or link == "base"
-        for time, row in zip(times, rows, strict=True):
+    bodies = link_meshes(arm.shapes).bodies
+    assert set(bodies) == {"base", "upper", "fore", "hand"}
+    for number, link in enumerate(bodies):
+        times, frames = placements(viewer, number)
+        np.testing.assert_allclose(times, t, atol=1e-4)
+        for time, frame in zip(t, frames, strict=True):
             pin.framesForwardKinematics(model, data, np.array([np.sin(time), 0.5 - time]))
-            theirs = data.oMf[model.getFrameId(link)]
-            np.testing.assert_allclose(row[:3], theirs.translation, atol=1e-6)
-            turn = pin.Quaternion(theirs.rotation)
-            assert abs(np.dot(row[3:], [turn.w, turn.x, turn.y, turn.z])) == pytest.approx(1.0)
+            np.testing.assert_allclose(frame, data.oMf[model.getFrameId(link)].homogeneous, atol=3e-5)
 
 
 def test_meshes_have_the_vertices_that_pinocchio_reads(arm: co.formats.Reading, tmp_path: Path):
@@ -174,9 +167,77 @@ def test_colours_are_those_of_the_mesh_before_those_of_the_model(arm: co.formats
 
 
 def test_links_without_looks_are_drawn_as_they_collide(arm: co.formats.Reading):
-    names = {message.get("name", "") for _, message in recording(co.plot.meshes(arm.model, arm.shapes))["messages"]}
-    shapes = sorted(name for name in names if "shape" in name)
-    assert [name.split("/")[1] for name in shapes] == ["base", "fore", "hand", "upper", "upper"]
+    assert sorted(str(part.body) for part in link_meshes(arm.shapes).parts) == [
+        "base",
+        "fore",
+        "hand",
+        "upper",
+        "upper",
+    ]
+
+
+def test_the_page_has_the_triangles_of_the_files(arm: co.formats.Reading):
+    meshes = link_meshes(arm.shapes)
+    packed = scene_of(co.plot.view(arm.model, meshes=arm.shapes))["meshes"]
+    assert [mesh["body"] for mesh in packed] == [meshes.bodies.index(str(part.body)) for part in meshes.parts]
+    for mesh, part in zip(packed, meshes.parts, strict=True):
+        corners, colors = mesh_of(mesh)
+        np.testing.assert_allclose(corners, part.vertices[part.faces], atol=2e-5)
+        np.testing.assert_array_equal(colors, part.colors)
+    wedge = next(part for part in meshes.parts if part.body == "upper")
+    assert len(wedge.vertices) == len(wedge.faces) == 4
+
+
+def test_large_meshes_are_thinned_and_the_page_says_so(arm: co.formats.Reading, monkeypatch: pytest.MonkeyPatch):
+    ball = co.formats.LinkShape("hand", "visual", "sphere", np.eye(4), {"radius": "0.1"})
+    whole = link_meshes([ball])
+    assert whole.size == whole.total == 1280
+    monkeypatch.setattr(reading_of_meshes, "_LIMIT", 500)
+    thin = link_meshes([ball])
+    assert 100 < thin.size <= 500
+    assert thin.total == 1280
+    np.testing.assert_allclose(np.linalg.norm(thin.parts[0].vertices, axis=1), 0.1, rtol=0.1)
+    (recording,) = scene_of(co.plot.view(arm.model, meshes=[ball]))["recordings"]
+    assert recording["detail"] == f"meshes thinned from 1,280 to {thin.size} triangles"
+
+
+def test_colours_of_single_triangles_are_kept(arm: co.formats.Reading):
+    import trimesh
+
+    part = trimesh.Trimesh(CORNERS, FACES, process=False)
+    paint = np.array([[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [9, 9, 9, 100]])
+    part.visual = trimesh.visual.ColorVisuals(part, face_colors=paint)
+    np.testing.assert_array_equal(reading_of_meshes._colors(part), paint)
+    part.visual.face_colors = [1, 2, 3, 4]
+    np.testing.assert_array_equal(reading_of_meshes._colors(part), [[1, 2, 3, 4]])
+
+
+def test_vertices_that_are_merged_lose_the_triangles_between_them():
+    part = LinkMesh("hand", CORNERS + 0.0, FACES, np.arange(16).reshape(4, 4))
+    close = np.vstack([part.vertices, part.vertices[1] + 1e-4])  # a fifth vertex beside the second
+    finer = part._replace(vertices=close, faces=np.vstack([FACES, [1, 4, 2]]), colors=np.arange(20).reshape(5, 4))
+    merged = reading_of_meshes._merged(finer, 1e-2)
+    assert len(merged.vertices) == 4
+    np.testing.assert_array_equal(merged.colors, part.colors)
+    corners = merged.vertices[merged.faces]
+    np.testing.assert_allclose(corners, part.vertices[part.faces], atol=1e-4)
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no node")
+def test_normals_are_smooth_around_and_sharp_at_edges():
+    box, ball = (
+        link_meshes([co.formats.LinkShape("hand", "visual", kind, np.eye(4), numbers)]).parts[0]
+        for kind, numbers in (("box", {"size": "1 1 1"}), ("sphere", {"radius": "1"}))
+    )
+    script = Path(co.__file__).parent / "plot" / "triangles.js"
+    code = f"const page = require({json.dumps(str(script))}), v = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
+    code += "process.stdout.write(JSON.stringify(v.map(([p, f]) => Array.from(page.cornersOf(p, f, 0.6)))));"
+    parts = json.dumps([[part.vertices.ravel().tolist(), part.faces.ravel().tolist()] for part in (box, ball)])
+    done = subprocess.run([str(NODE), "-e", code], input=parts, capture_output=True, text=True, check=True)
+    flat, round_ = (np.array(rows).reshape(-1, 6) for rows in json.loads(done.stdout))
+    np.testing.assert_allclose(np.sort(np.abs(flat[:, 3:]), axis=1), np.tile([0, 0, 1], (36, 1)), atol=1e-6)
+    assert ((flat[:, :3] * flat[:, 3:]).sum(axis=1) > 0.4).all()  # outwards
+    assert ((round_[:, :3] * round_[:, 3:]).sum(axis=1) > 0.999).all()
 
 
 def test_shapes_of_mujoco_are_where_it_has_them(tmp_path: Path):
@@ -193,10 +254,10 @@ def test_shapes_of_mujoco_are_where_it_has_them(tmp_path: Path):
     data = mj.MjData(model)
     data.qpos[:] = 0.7
     mj.mj_forward(model, data)
-    viewer = co.plot.meshes(reading.model, reading.shapes, (0.7,))
-    row = placements(viewer, "/upper")[1][-1]
-    np.testing.assert_allclose(row[:3], data.body("upper").xpos, atol=1e-6)
-    assert abs(np.dot(row[3:], data.body("upper").xquat)) == pytest.approx(1.0)
+    viewer = co.plot.view(reading.model, (0.7,), meshes=reading.shapes)
+    (row,) = placements(viewer, 0)[1]
+    np.testing.assert_allclose(row[:3, 3], data.body("upper").xpos, atol=1e-6)
+    np.testing.assert_allclose(row[:3, :3], data.body("upper").xmat.reshape(3, 3), atol=1e-6)
     mesh, ball, rod = (triangles(shape)[0] for shape in reading.shapes)
     assert mesh.volume == pytest.approx(0.4 * 0.1 * 0.1 / 6)
     assert [color_of(part) for part in (mesh, ball)] == [[0, 255, 0, 255], [0, 0, 255, 128]]
@@ -220,31 +281,29 @@ def test_a_solution_is_played_with_its_obstacles(arm: co.formats.Reading):
     effort = co.integral(lambda now: now.tau[0] ** 2 + now.tau[1] ** 2)
     rules = [*ends, co.apart(hand, pillar), co.apart(hand, block)]
     solution = co.solve(co.Problem(arm.model, 0.5, effort, rules), co.BSpline(6))
-    viewer = co.plot.meshes(solution, arm.shapes)
-    played = recording(viewer)
-    assert played["durationSeconds"] == pytest.approx(3.0)
-    assert sum("obstacle" in message.get("name", "") for _, message in played["messages"]) >= 2
-    np.testing.assert_allclose(obstacle(solution_solids(solution)[1]).extents, [0.2, 0.3, 0.4])
+    viewer = co.plot.view(solution, meshes=arm.shapes)
+    (segment,) = scene_of(viewer)["recordings"][0]["segments"]
+    assert "obstacle" in {bar[4] for bar in segment["bars"]}
+    assert "obstacle" in {look for _, look in segment["faces"]}
     data = co.Evaluator(arm.model)
-    times, rows = placements(viewer, "/hand")
+    times, frames = placements(viewer, link_meshes(arm.shapes).bodies.index("hand"))
     assert len(times) > 80
-    for time, row in zip(times[::20], rows[::20], strict=True):
-        where = data.point("hand", q=solution.at(time / 6.0).q).position
-        np.testing.assert_allclose(row[:3], np.ravel(where), atol=1e-6)
-    assert recording(co.plot.meshes(solution, arm.shapes, slow=2.0))["durationSeconds"] == pytest.approx(1.0)
-
-
-def solution_solids(solution: co.Solution) -> list[Any]:
-    return skeleton(solution, np.array([0.0, 0.5])).standing
+    for time, frame in zip(times[::20], frames[::20], strict=True):
+        where = data.point("hand", q=solution.at(time).q).position
+        np.testing.assert_allclose(frame[:3, 3], np.ravel(where), atol=1e-4)
+    low, high = (np.array(scene_of(viewer)["recordings"][0][side]) for side in ("low", "high"))
+    assert high[2] - low[2] > 0.2  # sticks of an arm that hardly leaves a plane have no height, its meshes have
+    both = scene_of(co.plot.view([solution, solution], meshes=arm.shapes))
+    assert all(recording["segments"][0]["frames"]["n"] > 20 for recording in both["recordings"])
 
 
 def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path: Path):
     (tmp_path / "arm" / "wedge.obj").unlink()
     with pytest.raises(co.InputError, match=r"not there: 'package://arm/wedge.obj' of 'upper'; packages are looked"):
-        co.plot.meshes(arm.model, arm.shapes)
+        co.plot.view(arm.model, meshes=arm.shapes)
     (tmp_path / "arm" / "wedge.obj").write_text("v 0 0 0\n")
     with pytest.raises(co.InputError, match=r"wedge.obj' (has no triangles|cannot be read)"):
-        co.plot.meshes(arm.model, arm.shapes)
+        co.plot.view(arm.model, meshes=arm.shapes)
 
     def shape(body: str | None, kind: str, **numbers: str) -> co.formats.LinkShape:
         return co.formats.LinkShape(body, "visual", kind, np.eye(4), numbers, str(tmp_path))
@@ -262,34 +321,23 @@ def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path:
     )
     for shapes, words in cases:
         with pytest.raises(co.InputError, match=words):
-            co.plot.meshes(arm.model, shapes)
-    solution = co.solve(co.Problem(arm.model, 1.0, co.integral(lambda now: now.tau[0] ** 2)), co.BSpline(3))
-    with pytest.raises(co.InputError, match="q and t are postures"):
-        co.plot.meshes(solution, [shape("hand", "sphere", radius="1")], (0.0, 0.0))
+            co.plot.view(arm.model, meshes=shapes)
+    problem = co.Problem(arm.model, 1.0, co.integral(lambda now: now.tau[0] ** 2))
+    with pytest.raises(co.InputError, match="meshes go with a Model, a ClosedChain or solutions"):
+        co.plot.view(problem, meshes=[shape("hand", "sphere", radius="1")])  # pyright: ignore[reportCallIssue]
 
 
-def test_without_viser_the_error_names_the_extra(arm: co.formats.Reading, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "viser", None)
+def test_without_readers_of_meshes_the_error_names_the_extra(arm: co.formats.Reading, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(ImportError, match=r"pip install 'colloc\[meshes\]'"):
-        co.plot.meshes(arm.model, arm.shapes)
-
-
-def test_the_page_keeps_to_itself_and_names_are_text(capsys: pytest.CaptureFixture[str]):
-    name = "</title><script>alert(1)</script>"
-    model = co.Model([co.Body("a/b", co.revolute(), mass=1.0)], name=name)
-    ball = co.formats.LinkShape("a/b", "visual", "sphere", np.eye(4), {"radius": "0.1"})
-    viewer = co.plot.meshes(model, [ball])
-    assert name not in viewer.page
-    assert "<title>&lt;/title&gt;&lt;script&gt;" in viewer.page
-    assert "default-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:" in viewer.page
-    assert placements(viewer, "/a\N{DIVISION SLASH}b")[1].shape == (1, 7)
-    assert capsys.readouterr() == ("", "")
+        co.plot.view(arm.model, meshes=arm.shapes)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_chromium_shows_the_meshes_without_a_network(arm: co.formats.Reading, tmp_path: Path):
     assert CHROMIUM is not None
-    file, picture = co.plot.meshes(arm.model, arm.shapes).save(tmp_path / "arm.html"), tmp_path / "arm.png"
+    viewer = co.plot.view(arm.model, meshes=arm.shapes)
+    file, picture = viewer.save(tmp_path / "arm.html"), tmp_path / "arm.png"
     command = [CHROMIUM, *FLAGS.split(), "--host-resolver-rules=MAP * ~NOTFOUND", f"--screenshot={picture}"]
     command += [f"--user-data-dir={tmp_path}/profile"]
     seen = (0, 0)
@@ -326,7 +374,8 @@ def test_robots_are_where_pinocchio_has_them(name: str):
     data, placed = model.createData(), geometry.createData()
     pin.forwardKinematics(model, data, q)
     pin.updateGeometryPlacements(model, data, geometry, placed)
-    viewer = co.plot.meshes(reading.model, reading.shapes, q)
+    viewer = co.plot.view(reading.model, q, meshes=reading.shapes)
+    bodies = link_meshes(reading.shapes).bodies
     looks = [shape for shape in reading.shapes if shape.role == "visual"]
     assert len(looks) == len(geometry.geometryObjects)
     theirs = {
@@ -334,10 +383,9 @@ def test_robots_are_where_pinocchio_has_them(name: str):
         for s, place in zip(geometry.geometryObjects, placed.oMg, strict=True)
     }
     for shape in looks:
-        row = placements(viewer, f"/{shape.body}")[1][-1]
-        frame = pin.XYZQUATToSE3(np.array([*row[:3], *row[4:], row[3]]))
+        (frame,) = placements(viewer, bodies.index(shape.body))[1]
         np.testing.assert_allclose(
-            (frame * pin.SE3(np.array(shape.placement))).homogeneous,
+            frame @ shape.placement,
             theirs[str(shape.file), shape.body].homogeneous,
             atol=1e-6,
         )
