@@ -125,7 +125,7 @@ _PACKAGES = {
         "explain sensitivity"
     ),
     "plot": "",
-    "problem": "ContactSphere Cost Instant Parametrised contact_spheres ground parametrised",
+    "problem": "ContactSphere Contribution Cost GroundContact Instant Parametrised Part ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",

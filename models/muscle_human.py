@@ -39,18 +39,18 @@ class MuscleHuman(NamedTuple):
         By joint of the legs and arms, torque [N m] of tissue as a function of coordinate and velocity.
     motors : dict of str to float [N m]
         By joint of trunk and arms, which have no muscles: the size of the motor in their place.
-    spheres : tuple of ContactSphere
-        Six a side, "heel_r" to "medial_toe_l".
+    contact : GroundContact
+        Of the balls Six a side, "heel_r" to "medial_toe_l".
     """
 
     model: co.Model
     muscles: tuple[co.muscles.Muscle, ...]
     passive: dict[str, Callable[[Any, Any], Any]]
     motors: dict[str, float]
-    spheres: tuple[co.problem.ContactSphere, ...]
+    contact: co.problem.GroundContact
 
     def __repr__(self) -> str:
-        parts = f"{len(self.muscles)} muscles, {len(self.motors)} motors, {len(self.spheres)} spheres"
+        parts = f"{len(self.muscles)} muscles, {len(self.motors)} motors, {len(self.contact.spheres)} spheres"
         return f"MuscleHuman({self.model.n} joints, {parts})"
 
 
@@ -93,7 +93,7 @@ def _human(paths: str) -> MuscleHuman:
     curves = co.muscles.OPENSIM.with_active(width=WIDTH).with_passive(strain=None)
     muscles = [_muscle(name, row, side, paths, curves) for side in "rl" for name, row in data["muscles"].items()]
     spheres = [_sphere(name, row, side) for side in "rl" for name, row in data["spheres"].items()]
-    return MuscleHuman(model, tuple(muscles), passive, dict(data["motors"]), tuple(spheres))
+    return MuscleHuman(model, tuple(muscles), passive, dict(data["motors"]), co.problem.GroundContact(spheres))
 
 
 def toes(q: Any, qd: Any) -> Any:

@@ -31,13 +31,13 @@ class MuscleWalker(NamedTuple):
         Forward is x, up is y.
     muscles : tuple of Muscle
         Nine a side, "hamstrings_r" to "tib_ant_l".
-    spheres : tuple of ContactSphere
-        "heel_r", "front_r", "heel_l", "front_l".
+    contact : GroundContact
+        Of the balls "heel_r", "front_r", "heel_l", "front_l".
     """
 
     model: co.Model
     muscles: tuple[co.muscles.Muscle, ...]
-    spheres: tuple[co.problem.ContactSphere, ...]
+    contact: co.problem.GroundContact
 
 
 def muscle_walker(paths: str = "polynomial") -> MuscleWalker:
@@ -69,7 +69,7 @@ def _walker(paths: str) -> MuscleWalker:
         right = co.muscles.fit_lengths(model, right, length_tolerance=2e-3, moment_arm_tolerance=2e-3)
         left = [replace(muscle, path=_other_side(like.path)) for muscle, like in zip(left, right, strict=True)]
     spheres = [_sphere(name, row, side) for side in SIDES for name, row in data["spheres"].items()]
-    return MuscleWalker(model, (*right, *left), tuple(spheres))
+    return MuscleWalker(model, (*right, *left), co.problem.GroundContact(spheres))
 
 
 def _other_side(length: Any) -> co.muscles.LengthPolynomial:

@@ -15,6 +15,7 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.loops import Loop
 from colloc.model import Model
+from colloc.problem.contact_sphere import GroundContact, contact_of_records
 from colloc.support.checks import InputError, count, quoted, text
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.pickling import Portable
@@ -157,6 +158,17 @@ class Reading(Tabular, Portable):
     def __post_init__(self):
         for name in ("postures", "gears"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def contact(self) -> GroundContact:
+        """The balls that the ground pushes back: a part of a problem.
+
+        Raises
+        ------
+        InputError
+            For laws of contact of another kind, between other shapes, or of a ground that is not y = 0.
+        """
+        return contact_of_records(self.contacts, self.contact_laws)
 
     def _table(self) -> Table:
         counts = (

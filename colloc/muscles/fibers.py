@@ -42,7 +42,7 @@ class Fibers(NamedTuple):
     >>> arm = co.muscles.Muscles(two_link(), [flexor], activation="instantaneous", reserves=reserves)
     >>> effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
     >>> ends = co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)
-    >>> bend = co.Problem(arm.model, 0.5, effort, [*ends, *arm.constraints], unknowns=arm.unknowns)
+    >>> bend = co.Problem(arm.model, 0.5, effort, ends, parts=[arm])
     >>> bent = co.solve(bend, co.BSpline(20))
     >>> bent.evaluate(lambda now: arm.fibers(now).length, [0.0, 0.5]).round(3)  # m
     array([0.174, 0.15 ])

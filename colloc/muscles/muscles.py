@@ -16,7 +16,7 @@ from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_ten
 from colloc.muscles.metabolics import CORNERS, MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import symbolic_instant
-from colloc.problem import Condition, State, Unknown, at, path
+from colloc.problem import Condition, Contribution, Part, State, Unknown, at, path
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -32,7 +32,6 @@ from colloc.support.checks import (
     unknown_name,
 )
 from colloc.support.lazy import cached_property
-from colloc.support.pickling import Portable
 
 TENDONS = ("rigid", "compliant")
 ACTIVATIONS = ("implicit", "explicit", "instantaneous")
@@ -40,12 +39,13 @@ ACTIVATIONS = ("implicit", "explicit", "instantaneous")
 
 @spelt
 @dataclass(frozen=True, eq=False)
-class Muscles(Portable):
-    """Muscles that drive the joints of a model: what a problem needs of them, and what they do along its motion.
+class Muscles(Part):
+    """Muscles that drive the joints of a model: a part of a problem, and what they do along its motion.
 
-    The torque of every joint that a muscle crosses, and of those that have a reserve or a passive torque, is what these
-    give: moment arms times tendon forces, passive torque, reserve. It is a constraint on inverse dynamics; nothing is
-    integrated but activations and, where tendons are compliant, their tension.
+    To every joint that a muscle crosses, and to those that have a reserve or a passive torque, they give moment arms
+    times tendon forces, passive torque and reserve. Nothing is integrated but activations and, where tendons are
+    compliant, their tension. Unknowns of a problem are `activation` with `activation_rate` or `excitation`, `tension`
+    (in maximal isometric forces) and `reserve`, one entry a muscle or reserve.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Muscles(Portable):
     tendons : {"rigid", "compliant"}
         Compliant ones make the tendons' tension a state, whose equation is that fibers and tendons pull alike.
     activation : {"implicit", "explicit", "instantaneous"}
-        What precedes activation: its rate, bounded so that there is an excitation (`activation_rows`); an excitation
-        (`activation_rate`); or nothing, activations are free signals.
+        What precedes activation: its rate, within what some excitation could do; an excitation; or nothing, activations
+        are free signals.
     reserves : mapping of str to float [N m, N]
         By joint, an actuator of this size beside the muscles, whose signal lies between -1 and 1.
     passive : mapping of str to callable
@@ -63,21 +63,12 @@ class Muscles(Portable):
     lower : float
         Least activation.
     joints : sequence of str, optional
-        Joints whose torque the muscles account for; by default those they cross and those with a reserve or a passive
-        torque.
+        Joints at which they act; by default those they cross and those with a reserve or a passive torque.
     sharpness : float
-        Of the change between rise and fall of explicit activation, see `activation_rate`: 10 by default, with which
+        Of the change between rise and fall of explicit activation: 10 by default, with which
         activation rises by its own time constant and falls by its own; as published, and in OpenSim if nothing is said,
         0.1, with which it follows the excitation either way by a mean of both, and squared excitations have smooth
         optima. With 10 these pulse, since what rises fast and falls slowly is cheapest held up by short bursts.
-
-    Attributes
-    ----------
-    unknowns : list of State and Unknown
-        For a problem's `unknowns`: `activation` with `activation_rate` or `excitation`, `tension` (in maximal isometric
-        forces), `reserve`; one entry a muscle or reserve.
-    constraints : list of Condition
-        For its `subject_to`.
 
     See Also
     --------
@@ -89,7 +80,9 @@ class Muscles(Portable):
     >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
     >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath([origin, insertion]), 900.0, 0.15, 0.2)
     >>> arm = co.muscles.Muscles(two_link(), [flexor], reserves={"shoulder": 50.0, "elbow": 10.0})
-    >>> [unknown.name for unknown in arm.unknowns]
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
+    >>> bend = co.Problem(two_link(), 0.5, effort, problem.subject_to[:2], parts=[arm])
+    >>> [unknown.name for unknown in bend.all_unknowns]
     ['activation_rate', 'activation', 'reserve']
     """
 
@@ -102,6 +95,7 @@ class Muscles(Portable):
     lower: float = 0.01
     joints: Sequence[str] | None = None
     sharpness: float = SHARPNESS
+    name: str = "muscle"
 
     def __post_init__(self):
         instance("model", self.model, Model)
@@ -161,45 +155,48 @@ class Muscles(Portable):
 
     @cached_property
     def driven(self) -> tuple[str, ...]:
-        """Joints whose torque the muscles account for."""
+        """Joints at which muscles, reserves and passive torques act."""
         if self.joints is not None:
             return tuple(self.joints)
         crossed = {self.model.joint_names[k] for k in self.length_graph[2].sparsity().get_triplet()[1]}
         return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
 
-    @cached_property
-    def unknowns(self) -> list[State | Unknown]:
-        m, lower = len(self.muscles), self.lower
-        unknowns: list[State | Unknown] = []
-        if self.activation == "instantaneous":
-            unknowns.append(Unknown("activation", m, lower, 1.0, guess=0.1))
-        elif self.activation == "implicit":
-            unknowns.append(Unknown("activation_rate", m))
-            unknowns.append(State("activation", m, rate=_stated_rate, lower=lower, upper=1.0, guess=0.1))
-        else:
-            unknowns.append(Unknown("excitation", m, lower, 1.0, guess=0.1))
-            unknowns.append(State("activation", m, rate=self._activation_rate, lower=lower, upper=1.0, guess=0.1))
-        if self.tendons == "compliant":
-            unknowns.append(State("tension", m, residual=self._imbalance, lower=1e-3, upper=5.0, guess=0.1))
-        if self.reserves:
-            unknowns.append(Unknown("reserve", len(self.reserves), -1.0, 1.0))
-        return unknowns
-
-    @cached_property
-    def constraints(self) -> list[Condition]:
-        rows = [path(self._torque_error, equals=0.0, scale=self._sizes, unit="N m", name="torque of muscles")]
+    def contribution(self) -> Contribution:
+        """Unknowns, the rows that stand for an excitation, and natural sizes of torques."""
+        rows = []
         if self.activation == "implicit":
             rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation"))
-        return rows
+        return Contribution(unknowns=self._unknowns, statements=rows, sizes=self._sizes)
+
+    @cached_property
+    def _unknowns(self) -> list[State | Unknown]:
+        names, lower = self.names, self.lower
+        size: dict[str, Any] = {"size": len(names), "names": names}
+        bounded = {**size, "lower": lower, "upper": 1.0, "guess": 0.1}
+        unknowns: list[State | Unknown] = []
+        if self.activation == "instantaneous":
+            unknowns.append(Unknown("activation", **bounded))
+        elif self.activation == "implicit":
+            unknowns.append(Unknown("activation_rate", unit="1/s", **size))
+            unknowns.append(State("activation", rate=_stated_rate, **bounded))
+        else:
+            unknowns.append(Unknown("excitation", **bounded))
+            unknowns.append(State("activation", rate=self._activation_rate, **bounded))
+        if self.tendons == "compliant":
+            unknowns.append(State("tension", residual=self._imbalance, **bounded | {"lower": 1e-3, "upper": 5.0}))
+        if self.reserves:
+            motors = tuple(self.reserves)
+            unknowns.append(Unknown("reserve", len(motors), -1.0, 1.0, names=motors))
+        return unknowns
 
     @property
-    def _sizes(self) -> np.ndarray:
+    def _sizes(self) -> dict[str, float]:
         """Natural sizes of the driven joints' torques: a tenth of what all muscles could give at once, 1 at least."""
         q, _, slopes = self.length_graph
         size = ca.substitute(ca.fabs(slopes).T @ self._numbers.force / 10, q, ca.SX(self.model.neutral))
         numeric = ca.evalf(size).full().ravel() if not ca.symvar(size) else np.ones(self.model.n)
-        rows = [self.model.joint_names.index(joint) for joint in self.driven]
-        return np.maximum(numeric, 1.0)[rows]
+        sizes = dict(zip(self.model.joint_names, np.maximum(numeric, 1.0).tolist(), strict=True))
+        return {joint: sizes[joint] for joint in self.driven}
 
     def steady(self, s: float = 0.0) -> Condition:
         """Tensions that do not change at one time, a fraction of the duration: compliant tendons in a motion from rest.
@@ -223,6 +220,8 @@ class Muscles(Portable):
 
     def _at(self, now: Instant) -> tuple[ca.SX, ca.SX]:
         q, lengths, slopes = self.length_graph
+        if now.model.position_names != self.model.position_names:
+            raise InputError(f"the muscles are those of {self.model.name!r}, not of {now.model.name!r}")
         lengths, slopes = ca.substitute([lengths, slopes], [q], [now.q])
         return lengths, slopes
 
@@ -251,8 +250,8 @@ class Muscles(Portable):
             return self._numbers.force * now.tension
         return self._fibers(now, lengths, slopes).tendon_force
 
-    def torques(self, now: Instant) -> ca.SX:
-        """Of muscles, passive tissue and reserves together on every joint, SX, shape (n,) [N m, N]."""
+    def torques(self, now: Instant) -> dict[str, ca.SX]:
+        """Of muscles, passive tissue and reserves together, by joint, SX, scalar [N m, N]."""
         lengths, slopes = self._at(now)
         total = -slopes.T @ self._tendon_forces(now, lengths, slopes)
         indices = {joint: k for k, joint in enumerate(self.model.joint_names)}
@@ -261,7 +260,7 @@ class Muscles(Portable):
             total[k] += torque(now.q[self.model.position_names.index(joint)], now.qd[k])
         for joint, signal in zip(self.reserves, ca.vertsplit(now.reserve) if self.reserves else (), strict=True):
             total[indices[joint]] += self.reserves[joint] * signal
-        return total
+        return {joint: total[indices[joint]] for joint in self.driven}
 
     def metabolic_rate(self, now: Instant, fibers: Fibers | None = None, sharpness: float = CORNERS) -> MetabolicRate:
         """Power that each muscle turns over, see `MetabolicRate`; without an excitation, of the activation.
@@ -291,10 +290,6 @@ class Muscles(Portable):
         """Stored in compliant tendons, SX, shape (m,) [J]."""
         numbers = self._numbers
         return numbers.force * numbers.slack * numbers.curve("tendon_energy", now.tension)
-
-    def _torque_error(self, now: Instant) -> ca.SX:
-        rows = [self.model.joint_names.index(joint) for joint in self.driven]
-        return (now.tau - self.torques(now))[rows]
 
     def _activation_rate(self, now: Instant) -> ca.SX:
         rise, fall = self._numbers.column("activation_time"), self._numbers.column("deactivation_time")

@@ -148,7 +148,7 @@ class _LimitStatement(NamedTuple):
 
 def _statements(problem: Problem | Sequence) -> Iterator[_LimitStatement]:
     for phase, part in problem.phases.items():
-        first = sum(not isinstance(constraint, Bounds) for constraint in part.subject_to)
+        first = sum(not isinstance(constraint, Bounds) for constraint in part.statements)
         equations = list(part.rows)[first : first + len(part.states)]
         for name, entry in part.rows.items():
             if name not in equations:

@@ -109,7 +109,7 @@ def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, dur
             problem,
             model=arms[id(problem.model)].model if id(problem.model) in arms else problem.model,
             duration=_released(problem.horizon) if durations else problem.duration,
-            parameters=[*problem.parameters, *parameters],
+            parameters=[*problem.all_parameters, *parameters],
         )
         for name, problem in problems.items()
     }
@@ -149,7 +149,7 @@ def _parameters(
 ) -> list[tuple[Number, np.ndarray]]:
     """The entries of all parameters, each with what moves; those of models by the names of their numbers."""
     numbers, entries = [], iter(np.eye(values.size))
-    for parameter in problem.parameters:
+    for parameter in problem.all_parameters:
         size = parameter.value.size
         names = [parameter.name] if size == 1 else [f"{parameter.name}[{k}]" for k in range(size)]
         units = [""] * size

@@ -99,7 +99,7 @@ def _phase(
 ) -> Problem:
     """One phase, with other unknowns in place of those with these identities, and some left out."""
     conditions: list[Constraint] = []
-    stated = [constraint for constraint in problem.subject_to if not isinstance(constraint, Bounds)]
+    stated = [constraint for constraint in problem.statements if not isinstance(constraint, Bounds)]
     for constraint, (name, entry) in zip(stated, problem.rows.items(), strict=False):
         sides = _Sides.of(amounts, phase, "row", name, entry.rows.lower.size)
         if isinstance(constraint, EndState):
@@ -107,12 +107,11 @@ def _phase(
         else:
             conditions.append(_condition(constraint, entry.rows, sides))
     model, bounds = _bounds(problem, phase, amounts)
-    return replace(
-        problem,
+    return problem.restated(
+        [*conditions, *bounds],
         model=model,
         duration=_duration(problem.horizon, _Sides.of(amounts, phase, "duration", "duration", 1)),
-        subject_to=[*conditions, *bounds],
-        unknowns=[unknowns[id(u)] for u in problem.unknowns if id(u) not in without],
+        unknowns=[unknowns[id(u)] for u in problem.all_unknowns if id(u) not in without],
     )
 
 
@@ -197,7 +196,7 @@ def _unknowns(problem: Problem | Sequence, amounts: Amounts) -> dict[int, Unknow
     """Every unknown by its identity, with its own symbol, and bounds as wide as any phase wants them."""
     wide: dict[int, Unknown | State] = {}
     for phase, part in problem.phases.items():
-        for unknown in part.unknowns:
+        for unknown in part.all_unknowns:
             sides = _Sides.of(amounts, phase, "unknown", unknown.name, unknown.size)
             before = wide.setdefault(id(unknown), unknown)
             if sides.any:

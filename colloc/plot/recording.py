@@ -245,7 +245,7 @@ def _frames(phase: Solution, times: np.ndarray, meshes: LinkMeshes) -> np.ndarra
 
 def load_arrows(phase: Solution, times: np.ndarray) -> list[ForceArrow]:
     """Forces and moments of the problem's loads, where they act in the world."""
-    loads = phase.problem.loads
+    loads = phase.problem.all_loads
     if not loads:
         return []
 

@@ -14,6 +14,7 @@ signals            what varies in time along a motion, by name, with units and b
 rows               the rows of any constraint, with bounds, names, units and natural sizes
 time_sets          the times at which constraints hold
 validate           arguments looked at before anything is made, and warnings of what hardly anybody means
+part               parts: what drives, holds or loads a mechanism, with all that it adds to a problem
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
 contact_sphere     balls on bodies that the ground pushes back
@@ -23,10 +24,11 @@ from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
-from colloc.problem.contact_sphere import ContactSphere, contact_spheres
+from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.parametrised import Parametrised, parametrised
+from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link
 from colloc.problem.problem import Coordinates, JointState, Problem
 from colloc.problem.rows import ConstraintRows, Rows, natural_size, summed
@@ -47,11 +49,13 @@ __all__ = [
     "Constraint",
     "ConstraintRows",
     "ContactSphere",
+    "Contribution",
     "Coordinates",
     "Cost",
     "EndState",
     "Ends",
     "Free",
+    "GroundContact",
     "Impact",
     "Instant",
     "JointBounds",
@@ -59,6 +63,7 @@ __all__ = [
     "Link",
     "Parameter",
     "Parametrised",
+    "Part",
     "PhaseEnds",
     "PhasePoint",
     "PhaseRows",
@@ -75,7 +80,6 @@ __all__ = [
     "at",
     "boundary",
     "bounds",
-    "contact_spheres",
     "duration",
     "final",
     "ground",

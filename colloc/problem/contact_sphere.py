@@ -17,8 +17,18 @@ import numpy as np
 from colloc.dynamics import Wrench
 from colloc.dynamics.instant import Instant
 from colloc.model import Load
-from colloc.support.checks import InputError, as_tuple, finite_number, instance, not_negative, spelt, symbolic, text
-from colloc.support.pickling import Portable
+from colloc.problem.part import Contribution, Part
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    finite_number,
+    instance,
+    not_negative,
+    shortened,
+    spelt,
+    symbolic,
+    text,
+)
 
 _SMALL = 1e-5  # m2 beside squared indentations, m2/s2 beside squared velocities
 _STEEPNESS = 300.0, 50.0  # of the transitions in depth [1/m] and in velocity [s/m]
@@ -27,7 +37,7 @@ _CORNER = 10  # power of the mean that stands for the smaller of two
 
 @spelt
 @dataclass(frozen=True, eq=False)
-class ContactSphere(Portable):
+class ContactSphere(Part):
     """A ball on a body that the ground y = 0 pushes back and rubs.
 
     Parameters
@@ -44,16 +54,12 @@ class ContactSphere(Portable):
         Coefficients: at the transition velocity, far above it, and what is added for each m/s.
     transition_velocity : float [m/s]
         Of slipping, below which friction grows with it: a body at rest on a slope creeps.
-    name : str, optional
-        The body's by default.
-
-    Attributes
-    ----------
-    load : Load
-        For a problem's `loads`.
+    name : str
+        By default the body's.
 
     See Also
     --------
+    GroundContact : All balls of a body.
     colloc.problem.ground : Forces of feet whose contact is stated, and what a wrench says.
 
     Notes
@@ -78,14 +84,12 @@ class ContactSphere(Portable):
     dynamic_friction: float = 0.8
     viscous_friction: float = 0.5
     transition_velocity: float = 0.2
-    name: str | None = None
+    name: str = ""
 
     def __post_init__(self):
         text("body of a contact sphere", self.body)
         object.__setattr__(self, "center", symbolic("center of a contact sphere", self.center, (3, 1)))
-        object.__setattr__(
-            self, "name", self.body if self.name is None else text("name of a contact sphere", self.name)
-        )
+        object.__setattr__(self, "name", text("name of a contact sphere", self.name) if self.name else self.body)
         for name in ("radius", "stiffness", "dissipation", "transition_velocity"):
             value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)
@@ -97,8 +101,13 @@ class ContactSphere(Portable):
         return f"ContactSphere({self.name!r}, radius {self.radius:g} m)"
 
     @property
-    def load(self) -> Load:
-        return Load(self.body, self.force, point=self._touching)
+    def loads(self) -> tuple[Load, ...]:
+        """The force of the ground."""
+        return (Load(self.body, self.force, point=self._touching),)
+
+    def contribution(self) -> Contribution:
+        """Its load."""
+        return Contribution(loads=self.loads)
 
     def wrench(self, now: Instant) -> Wrench:
         """Force of the ground and its moment about the world's origin."""
@@ -135,6 +144,52 @@ class ContactSphere(Portable):
         capped = ratio * (1 + ratio**_CORNER) ** (-1 / _CORNER)
         falling = self.dynamic_friction + 2 * (self.static_friction - self.dynamic_friction) / (1 + ratio**2)
         return capped * falling + self.viscous_friction * speed
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class GroundContact(Part):
+    """Balls on bodies that the ground y = 0 pushes back: a part of a problem.
+
+    Parameters
+    ----------
+    spheres : sequence of ContactSphere
+        Each with a name of its own.
+    name : str
+
+    Examples
+    --------
+    >>> ball = co.problem.ContactSphere("elbow", (0.0, 0.0, 0.0), radius=0.05)
+    >>> ground = co.problem.GroundContact([ball])
+    >>> pushed = co.Problem(two_link(), 1.0, problem.minimize, parts=[ground])
+    """
+
+    spheres: Sequence[ContactSphere]
+    name: str = "ground"
+
+    def __post_init__(self):
+        spheres = as_tuple("spheres", self.spheres)
+        names = [instance("sphere", sphere, ContactSphere).name for sphere in spheres]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"spheres must each have a name of its own, got {len(repeated)} of {repeated[0]!r}")
+        object.__setattr__(self, "spheres", spheres)
+
+    def __repr__(self) -> str:
+        return f"GroundContact({shortened([sphere.name for sphere in self.spheres], most=6)})"
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The forces of the ground, one for each ball."""
+        return tuple(load for sphere in self.spheres for load in sphere.loads)
+
+    def contribution(self) -> Contribution:
+        """The loads of all balls."""
+        return Contribution(loads=self.loads)
+
+    def wrench(self, now: Instant) -> Wrench:
+        """Force of the ground on all balls together, and its moment about the world's origin."""
+        wrenches = [sphere.wrench(now) for sphere in self.spheres]
+        return sum(wrenches[1:], start=wrenches[0]) if wrenches else Wrench(ca.SX(3, 1), ca.SX(3, 1))
 
 
 @runtime_checkable
@@ -174,8 +229,7 @@ _NUMBERS = (
 _LEVEL = 1e-6  # by which a ground may miss y = 0 in slope and height [m]
 
 
-@spelt
-def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) -> list[ContactSphere]:
+def contact_of_records(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) -> GroundContact:
     """Balls of what OpenSim's files say of contact, one for every force between a sphere and the ground.
 
     Parameters
@@ -187,15 +241,6 @@ def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) ->
     ------
     InputError
         For a force of another kind, between other shapes, and for a ground that is not y = 0.
-
-    Examples
-    --------
-    >>> heel = co.formats.ContactShape("heel", "sphere", "elbow", np.eye(4), radius=0.035)
-    >>> down = np.array([[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])  # its x axis points into the ground
-    >>> floor = co.formats.ContactShape("floor", "half-space", None, down)
-    >>> law = co.formats.ContactLaw("touch", "SmoothSphereHalfSpaceForce", ("heel", "floor"), {"stiffness": 1e6})
-    >>> co.problem.contact_spheres([heel, floor], [law])
-    [ContactSphere('heel', radius 0.035 m)]
     """
     for name, records, kind in (("shapes", shapes, ShapeRecord), ("laws", laws, LawRecord)):
         for k, record in enumerate(as_tuple(name, records)):
@@ -217,4 +262,4 @@ def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) ->
         numbers = {name: law.numbers[name] for name in _NUMBERS if name in law.numbers}
         center = np.asarray(ball.placement)[:3, 3]
         spheres.append(ContactSphere(ball.body, center, ball.radius, name=ball.name, **numbers))
-    return spheres
+    return GroundContact(spheres)

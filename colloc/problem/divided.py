@@ -47,16 +47,15 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     phases: dict[str, Problem] = {}
     for k, span in enumerate(spans):
         first, last = k == 0, k == len(spans) - 1
-        phases[f"arc {k + 1}"] = replace(
-            problem,
+        phases[f"arc {k + 1}"] = problem.restated(
+            [c for c in problem.statements if _holds_on(c, first=first, last=last)],
             duration=span,
             minimize=Cost(tuple(term for term in problem.minimize.terms if last or not term.terminal)),
-            subject_to=[c for c in problem.subject_to if _holds_on(c, first=first, last=last)],
         )
     names = list(phases)
     across = [
         replace(c, fn=partial(_at_ends, fn=c.fn, first=names[0], last=names[-1]))
-        for c in problem.subject_to
+        for c in problem.statements
         if isinstance(c, Condition) and isinstance(c.where, Ends)
     ]
     horizon = problem.horizon

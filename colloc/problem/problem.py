@@ -16,6 +16,7 @@ from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, Constraint, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
+from colloc.problem.part import Contribution, Part, joint_contribution, torque_statements
 from colloc.problem.rows import ConstraintRows, unique
 from colloc.problem.time_sets import Ends, Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -102,6 +103,11 @@ class Coordinates(Protocol):
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         ...
 
+    @property
+    def passive(self) -> Sequence[str]:
+        """Joints whose torque is zero, whatever moves."""
+        ...
+
     def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
         """Loads, beside those of the environment, that hold the other joints to the independent ones."""
         ...
@@ -136,6 +142,10 @@ class Problem(Tabular, Portable):
         Wrenches of the environment; they may contain the symbols of unknowns and parameters.
     coordinates : Coordinates, optional
         Of a closed chain, some of whose joints follow from others, such as `colloc.loops.IndependentJoints`.
+    parts : sequence of Part
+        What drives, holds or loads the mechanism: muscles, springs, motors, cut loops, the ground. Where parts drive
+        joints, all others are passive: their torque is zero, unless `Motors` drive them. Without such parts every joint
+        has an ideal motor.
 
     Raises
     ------
@@ -163,18 +173,20 @@ class Problem(Tabular, Portable):
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
     coordinates: Coordinates | None = None
+    parts: Sequence[Part] = ()
 
     @reraise_interrupt
     def __post_init__(self):
         kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
+        kinds |= {"parts": Part}
         arguments: dict[str, object] = {"model": checked_model(self.model), "duration": checked_duration(self.duration)}
         arguments |= {"minimize": checked_cost(self.minimize)}
         arguments |= {name: checked_list(name, getattr(self, name), kind) for name, kind in kinds.items()}
         for name, value in arguments.items():
             object.__setattr__(self, name, value)
-        check_loads(self.model, self.loads)
+        check_loads(self.model, self.all_loads)
         _check_coordinates(self.coordinates, self.model)
-        check_unique((*self.unknowns, *self.parameters))
+        check_unique((*self.all_unknowns, *self.all_parameters))
         check_ends(self)
         check_lengths(self)
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
@@ -201,26 +213,67 @@ class Problem(Tabular, Portable):
         T = self.horizon
         return f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
 
+    @cached_property
+    def _added(self) -> Contribution:
+        """What the parts add."""
+        added = joint_contribution(self.parts)
+        for name, kind in (("unknowns", Unknown | State), ("parameters", Parameter), ("loads", Load)):
+            checked_list(f"{name} of parts", getattr(added, name), kind)
+        checked_list("statements of parts", added.statements, Constraint)
+        return added
+
+    @cached_property
+    def all_unknowns(self) -> tuple[Unknown | State, ...]:
+        """The unknowns of the problem and of its parts."""
+        return _once(self.unknowns, self._added.unknowns)
+
+    @cached_property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the problem and of its parts."""
+        return _once(self.parameters, self._added.parameters)
+
+    @cached_property
+    def all_loads(self) -> tuple[Load, ...]:
+        """The loads of the problem and of its parts."""
+        return (*self.loads, *self._added.loads)
+
+    @cached_property
+    def statements(self) -> tuple[Constraint, ...]:
+        """What must hold: `subject_to`, what parts state, and that joints have the torques that parts exert."""
+        if not self.parts:
+            return tuple(self.subject_to)
+        lower, upper = self.limits("tau")
+        without = [joint for joint, *ends in zip(self.model.joint_names, lower, upper, strict=True) if not any(ends)]
+        if self.coordinates is not None:
+            without += self.coordinates.passive
+        torques = torque_statements(self.parts, self._added, self.instant, without)
+        return (*self.subject_to, *self._added.statements, *torques)
+
+    def restated(self, statements: Sequence[Constraint], **changes: Any) -> Problem:
+        """The problem with other statements in place of all that it and its parts make, and other changes."""
+        whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
+        return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": ()} | changes)
+
     @property
     def signals(self) -> list[Unknown]:
         """The unknowns that vary with time."""
-        return [u for u in self.unknowns if isinstance(u, Unknown) and not u.constant]
+        return [u for u in self.all_unknowns if isinstance(u, Unknown) and not u.constant]
 
     @property
     def states(self) -> list[State]:
         """The unknowns that obey differential equations."""
-        return [u for u in self.unknowns if isinstance(u, State)]
+        return [u for u in self.all_unknowns if isinstance(u, State)]
 
     @property
     def constants(self) -> list[Unknown]:
         """The unknowns that do not vary."""
-        return [u for u in self.unknowns if isinstance(u, Unknown) and u.constant]
+        return [u for u in self.all_unknowns if isinstance(u, Unknown) and u.constant]
 
     @property
     def shapes(self) -> list[Shape]:
         """The shapes that are kept apart from each other, in the order of the constraints."""
-        conditions = (c for c in self.subject_to if isinstance(c, Condition))
-        return list(dict.fromkeys(shape for c in conditions for shape in c.shapes))
+        conditions = (c for c in self.statements if isinstance(c, Condition))
+        return list(dict.fromkeys([*(shape for c in conditions for shape in c.shapes), *self._added.shapes]))
 
     @cached_property
     def instant(self) -> Instant:
@@ -319,7 +372,7 @@ class Problem(Tabular, Portable):
         """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
-        unbounded = [c for c in self.subject_to if not isinstance(c, Bounds)]
+        unbounded = [c for c in self.statements if not isinstance(c, Bounds)]
         of_lengths = starmap(unit_length, self.model.balls.items())
         equations = (*map(equation_of, self.states), *of_lengths)
         for constraint in (*unbounded, *equations, *joint_bounds(self.model, self._bounds)):
@@ -338,7 +391,8 @@ class Problem(Tabular, Portable):
 
     @property
     def _bounds(self) -> list[Bounds]:
-        return [constraint for constraint in self.subject_to if isinstance(constraint, Bounds)]
+        stated = (*self.subject_to, *self._added.statements)
+        return [constraint for constraint in stated if isinstance(constraint, Bounds)]
 
     @cached_property
     def needs_rates(self) -> bool:
@@ -385,11 +439,11 @@ class Problem(Tabular, Portable):
         """All parameters in one vector; `values` replace the defaults by name."""
         values = dict(mapping("parameters", values))
         parts = []
-        for parameter in self.parameters:
+        for parameter in self.all_parameters:
             value = values.pop(parameter.name, parameter.value)
             parts.append(finite_array(f"parameter {parameter.name!r}", value, parameter.value.shape))
         if values:
-            raise unknown_name("parameter", next(iter(values)), [p.name for p in self.parameters])
+            raise unknown_name("parameter", next(iter(values)), [p.name for p in self.all_parameters])
         return np.concatenate([np.zeros(0), *parts])
 
     def _table(self) -> Table:
@@ -399,12 +453,18 @@ class Problem(Tabular, Portable):
         lines.append(("duration", self.span))
         lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
         lines += [("subject to", f"{name}: {_described(constraint)}") for name, constraint in self.rows.items()]
-        for unknown in self.unknowns:
+        for unknown in self.all_unknowns:
             kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"
             lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}" + _named(unknown.names)))
-        lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
-        lines += [("load", f"on {load.body}") for load in self.loads]
+        lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.all_parameters]
+        lines += [("load", f"on {load.body}") for load in self.all_loads]
+        lines += [("part", shortened([part.name for part in self.parts], 10))] if self.parts else []
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _once(*groups: Sequence[Any]) -> tuple[Any, ...]:
+    """All items, each once."""
+    return tuple({id(item): item for group in groups for item in group}.values())
 
 
 def _check_coordinates(value: object, model: Model) -> None:
@@ -439,14 +499,14 @@ def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = No
         changes={u.name: ca.SX.sym(f"{u.name}'{suffix}", u.size) for u in varying},
         rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
         constants={u.name: u.symbol for u in problem.constants},
-        parameters={p.name: p.symbol for p in problem.parameters},
+        parameters={p.name: p.symbol for p in problem.all_parameters},
     )
 
 
 def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
     """The loads of a problem at an instant; InputError for a load that depends on what follows from loads."""
     loads = []
-    for load in problem.loads:
+    for load in problem.all_loads:
         with error_context(f"the load on {load.body!r}", problem.model.joint_names):
             loads.append(load.at(now))
         if ca.depends_on(loads[-1].wrench, ca.vertcat(now.jerk, now.tau_rate, *now.changes.values())):

@@ -151,7 +151,7 @@ class Sequence(Tabular, Portable):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of all phases."""
-        return tuple(next(iter(self.phases.values())).parameters)
+        return tuple(next(iter(self.phases.values())).all_parameters)
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
         """All parameters in one vector; `values` replace the defaults by name."""
@@ -219,7 +219,7 @@ def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Pr
     """Phases as problems that differ from each other and know all parameters and the impulses at their starts."""
     parameters: dict[str, Parameter] = {}
     for name, problem in phases.items():
-        for parameter in problem.parameters:
+        for parameter in problem.all_parameters:
             if parameters.setdefault(parameter.name, parameter) is not parameter:
                 raise InputError(f"phase {name!r} has another parameter named {parameter.name!r} than phases before")
         for constant in problem.constants:
@@ -233,7 +233,7 @@ def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Pr
     for name, problem in phases.items():
         impulses = tuple(impact.unknown for impact in impacts if impact.second == name)
         repeated = any(problem is another for another in problems.values())
-        if repeated or impulses or tuple(problem.parameters) != union:
+        if repeated or impulses or problem.all_parameters != union:
             unknowns = (*problem.unknowns, *impulses)
             problem = replace(problem, parameters=union, unknowns=unknowns)
         problems[name] = problem

@@ -12,10 +12,10 @@ import numpy as np
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
 from colloc.problem.conditions import Constraint
-from colloc.problem.contact_sphere import ContactSphere
 from colloc.problem.cost import Cost, Term
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.parametrised import Parametrised
+from colloc.problem.part import Part
 from colloc.problem.rows import ConstraintRows
 from colloc.problem.track import Tracked
 from colloc.problem.unknowns import Free, Parameter, State, Unknown, fixed_duration
@@ -38,11 +38,11 @@ class Statement(Protocol):
     @property
     def coordinates(self) -> object | None: ...
     @property
-    def subject_to(self) -> Sequence[Constraint]: ...
+    def statements(self) -> Sequence[Constraint]: ...
     @property
     def states(self) -> Sequence[State]: ...
     @property
-    def loads(self) -> Sequence[Load]: ...
+    def all_loads(self) -> Sequence[Load]: ...
     @property
     def horizon(self) -> Free: ...
     @property
@@ -94,8 +94,8 @@ def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ..
             hint = f"; unpack lists within it: {name}=[*ends, other]" if nested else ""
             if isinstance(item, Parametrised) and kind is Parameter:
                 hint = "; give its .numbers"
-            if isinstance(item, ContactSphere) and kind is Load:
-                hint = "; give its .load"
+            if isinstance(item, Part):
+                hint = "; give it among parts"
             raise InputError(f"{name} cannot contain {quoted(item)}{hint}")
     return items
 
@@ -112,7 +112,7 @@ def check_ends(problem: Statement) -> None:
     """InputError for a value at an end that lies outside its bounds: no solver could meet it."""
     states = {state.name: state for state in problem.states}
     symbols = {name: state.symbol for name, state in states.items()}
-    for end in problem.subject_to:
+    for end in problem.statements:
         if isinstance(end, EndState):
             for name, k, value in end.state_values(symbols):
                 _check_within(f"{end.name} {name}", value, states[name].lower[k], states[name].upper[k])
@@ -124,7 +124,7 @@ def check_ends(problem: Statement) -> None:
 
 def check_lengths(problem: Statement) -> None:
     """InputError for a quaternion at an end whose length is not one, or cannot be."""
-    for end in problem.subject_to:
+    for end in problem.statements:
         if isinstance(end, EndState):
             stated = {k: value for quantity, k, value in end.joint_values(problem.model) if quantity == "q"}
             for ball, (places, _) in problem.model.balls.items():
@@ -161,7 +161,7 @@ def _check_idle(problem: Statement) -> None:
     model = problem.model
     if problem.coordinates is not None or not model.idle:
         return  # loops load what they close
-    loaded = {model.index(load.body) for load in problem.loads}
+    loaded = {model.index(load.body) for load in problem.all_loads}
     for k in reversed(range(len(model.bodies))):
         if k in loaded:
             loaded.add(model.parents[k])
@@ -180,7 +180,7 @@ def _check_idle(problem: Statement) -> None:
 def _check_angles(problem: Statement) -> None:
     """End states and bounds may be in degrees, but for threads, which turn as often as they need."""
     turning = np.array(problem.model.hinge_angles, dtype=bool)
-    for constraint in problem.subject_to:
+    for constraint in problem.statements:
         if isinstance(constraint, Bounds):
             angles("bounds q", np.array(constraint.limits_of("q", problem.model))[:, turning], _LOOSE)
         elif isinstance(constraint, EndState):

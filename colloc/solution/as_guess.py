@@ -39,8 +39,8 @@ def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
     """A solution as a guess for another problem; unknowns it does not have take their own guesses."""
-    sizes = {u.name: u.size for u in solution.problem.unknowns}
-    default = {u.name: u.guess for u in problem.unknowns}
+    sizes = {u.name: u.size for u in solution.problem.all_unknowns}
+    default = {u.name: u.guess for u in problem.all_unknowns}
     constants = solution.constants
 
     def sampled(name: str, s: np.ndarray) -> np.ndarray:

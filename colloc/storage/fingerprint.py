@@ -51,11 +51,11 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
         ),
         "duration": np.array([horizon.lower, horizon.upper]),
     }
-    for unknown in problem.unknowns:
+    for unknown in problem.all_unknowns:
         limits = np.concatenate([unknown.lower, unknown.upper])
         kind = 2.0 if isinstance(unknown, State) else float(unknown.constant)
         parts[f"unknown {unknown.name!r}"] = np.append(kind, limits)
-    for parameter in problem.parameters:  # its value is the solve's
+    for parameter in problem.all_parameters:  # its value is the solve's
         parts[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
     for name, (term, function) in problem.costs.items():
         parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))

@@ -154,7 +154,7 @@ def ground_reaction_table(
         )
     bodies = {name: _bodies(name, value) for name, value in feet.items()}
     for body in {body for group in bodies.values() for body in group}:
-        loaded = {load.body for phase in solution.phases.values() for load in phase.problem.loads}
+        loaded = {load.body for phase in solution.phases.values() for load in phase.problem.all_loads}
         if body not in loaded:
             raise InputError(f"feet must be bodies with a load, got {body!r} (loaded: {', '.join(sorted(loaded))})")
     reactions: dict[str, tuple[np.ndarray, str]] = {}

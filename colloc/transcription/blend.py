@@ -53,7 +53,7 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
 def _at_rest(problem: Problem) -> np.ndarray:
     """Whether the velocities stated at the start, and those at the end, are all zero, shape (2,); False without any."""
     velocities_at: tuple[list[float], list[float]] = ([], [])
-    for constraint in problem.subject_to:
+    for constraint in problem.statements:
         if isinstance(constraint, EndState):
             velocities = [value for name, _, value in constraint.joint_values(problem.model) if name == "qd"]
             velocities_at[int(constraint.where.s)].extend(velocities)

@@ -117,7 +117,7 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         q = partial(_of_unit_length, problem.model, q)
     if coordinates is not None:
         q = _closed(coordinates, q, default=default)
-    values = {u.name: u.guess for u in problem.unknowns}
+    values = {u.name: u.guess for u in problem.all_unknowns}
     states = {state.name: _end_values(problem, state) for state in problem.states}
 
     def signal(name: str, s: np.ndarray) -> np.ndarray:
@@ -129,7 +129,7 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
 
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Values of a state stated at the ends, or its guess; where one end is stated alone, the other is the same."""
-    ends = [c for c in problem.subject_to if isinstance(c, EndState) and state.name in c.states]
+    ends = [c for c in problem.statements if isinstance(c, EndState) and state.name in c.states]
     values_at = {
         int(c.where.s): np.broadcast_to(np.asarray(c.states[state.name], dtype=float), state.guess.shape) for c in ends
     }
@@ -274,7 +274,7 @@ def stated_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
     n = problem.model.n_q
     postures = np.full((2, n), np.nan)
-    for constraint in problem.subject_to:
+    for constraint in problem.statements:
         if isinstance(constraint, EndState):
             for quantity, joint, value in constraint.joint_values(problem.model):
                 if quantity == "q":

@@ -45,11 +45,10 @@ def bend(tendons: str = "rigid") -> Bend:
     conditions = [
         co.initial(q=START, qd=0.0, states={"activation": muscles.lower}),
         co.final(q=END, qd=0.0),
-        *muscles.constraints,
         *([muscles.steady()] if tendons == "compliant" else []),
     ]
     free = co.Free(0.05, 1.0, guess=0.3)
-    return Bend(muscles, co.Problem(model, free, co.duration(), conditions, unknowns=muscles.unknowns))
+    return Bend(muscles, co.Problem(model, free, co.duration(), conditions, parts=[muscles]))
 
 
 def bursts(made: Bend, solution: co.Solution) -> dict[str, float]:

@@ -62,14 +62,14 @@ def rise(way: str) -> Rise:
         lower=LEAST,
         reserves=dict.fromkeys(model.joint_names, RESERVE),
     )
-    conditions = [co.initial(q=SQUAT, qd=0.0, states={"activation": LEAST}), ends, *muscles.constraints]
+    conditions = [co.initial(q=SQUAT, qd=0.0, states={"activation": LEAST}), ends]
     if way == "compliant":
         conditions.append(muscles.steady())
     if way == "free":
         conditions.append(co.path(center_of_pressure, lower=FOOT[0], upper=FOOT[1], scale=FOOT[1]))
         conditions.append(co.path(lambda now: now.support.force[1], lower=0.0, scale=500.0))
     effort = co.integral(lambda now: ca.sumsqr(now.excitation) + ca.sumsqr(now.reserve))
-    return Rise(muscles, co.Problem(model, DURATION, effort, conditions, unknowns=muscles.unknowns))
+    return Rise(muscles, co.Problem(model, DURATION, effort, conditions, parts=[muscles]))
 
 
 def curve() -> co.Radau:

@@ -72,20 +72,18 @@ def walk(
         walker.model, walker.muscles, activation="explicit", sharpness=0.1, reserves={"lumbar": LUMBAR}
     )
     rows = [co.initial(q={"pelvis_tx": 0.0}), at_speed(speed), *half_stride(muscles), co.bounds(q=dict(limits))]
-    rows += muscles.constraints
     problem = co.Problem(
         walker.model,
         duration,
         co.integral(lambda now: criterion(muscles, now) / (speed * now.duration)),
         rows,
-        unknowns=muscles.unknowns,
-        loads=[sphere.load for sphere in walker.spheres],
+        parts=[muscles, walker.contact],
     )
     return Walk(walker, muscles, problem)
 
 
 def half_stride(muscles: co.muscles.Muscles) -> list[co.problem.Condition]:
-    """What makes a motion half a stride by muscles: its end mirrors its start, and nothing holds the pelvis."""
+    """What makes a motion half a stride by muscles: its end mirrors its start."""
     joints = muscles.model.joint_names
     mirror, other = mirrored(joints), mirrored(muscles.names)
     rest = [k for k, joint in enumerate(joints) if joint != "pelvis_tx"]
@@ -98,7 +96,6 @@ def half_stride(muscles: co.muscles.Muscles) -> list[co.problem.Condition]:
         co.boundary(
             lambda start, end: end.activation - start.activation[other], equals=0.0, name="symmetry of activations"
         ),
-        co.path(lambda now: now.tau[:3], equals=0.0, scale=(300.0, 300.0, 100.0), name="nothing holds the pelvis"),
     ]
 
 
@@ -141,9 +138,10 @@ def swinging(
     """
     joints, q = walker.model.joint_names, ca.SX.sym("q", walker.model.n)
     places = [
-        co.model.point_motion(walker.model, sphere.body, sphere.center, q=q).position for sphere in walker.spheres
+        co.model.point_motion(walker.model, sphere.body, sphere.center, q=q).position
+        for sphere in walker.contact.spheres
     ]
-    depths = [sphere.radius - place[1] for sphere, place in zip(walker.spheres, places, strict=True)]
+    depths = [sphere.radius - place[1] for sphere, place in zip(walker.contact.spheres, places, strict=True)]
     depth = ca.Function("depth", [q], [ca.mmax(ca.vertcat(*depths))])
     postures = {}
     beside = np.broadcast_to(noise, (9, walker.model.n))
@@ -178,7 +176,7 @@ def stride(walk: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
     muscles, weight = walk.muscles, mass_of(walk) * -walk.walker.model.gravity[1]
     now = solution.at(t)
     mirror, other = mirrored(walk.walker.model.joint_names), mirrored(muscles.names)
-    feet = {side: [s for s in walk.walker.spheres if str(s.name).endswith(f"_{side}")] for side in ("r", "l")}
+    feet = {side: [s for s in walk.walker.contact.spheres if str(s.name).endswith(f"_{side}")] for side in ("r", "l")}
     force = {
         side: solution.evaluate(lambda now, feet=feet[side]: sum(s.force(now) for s in feet), t) / weight
         for side in feet

@@ -57,7 +57,6 @@ APART = {  # least distances of bodies on the ground's plane [m]
     ("femur_r", "hand_r"): 0.18,
     ("femur_l", "hand_l"): 0.18,
 }
-FREE = 6  # coordinates of the pelvis, which nothing holds
 LINES = {  # of the drawing: frames of bodies
     "r": ["pelvis", "femur_r", "tibia_r", "talus_r", "calcn_r", "toes_r"],
     "l": ["pelvis", "femur_l", "tibia_l", "talus_l", "calcn_l", "toes_l"],
@@ -110,18 +109,10 @@ def walk(speed: float = SPEED) -> Walk:
             co.boundary(
                 lambda start, end: end.activation - start.activation[across], equals=0.0, name="symmetry of activations"
             ),
-            co.path(
-                lambda now: now.tau[:FREE],
-                equals=0.0,
-                scale=(300, 300, 300, 100, 100, 100),
-                name="nothing holds the pelvis",
-            ),
             co.path(apart, lower=np.square(list(APART.values())), scale=0.01, unit="m2", name="apart"),
-            *muscles.constraints,
         ],
-        unknowns=muscles.unknowns,
+        parts=[muscles, human.contact],
         parameters=[following],
-        loads=[sphere.load for sphere in human.spheres],
     )
     return Walk(human, muscles, problem)
 
@@ -134,7 +125,7 @@ def recorded(walk: Walk, speed: float, duration: float) -> co.transcription.Keyf
     q = np.clip(q, lower + 0.01, upper - 0.01)
     q[:, 0] = speed * duration * s
     symbols = ca.SX.sym("q", model.n)
-    balls = walk.human.spheres
+    balls = walk.human.contact.spheres
     places = [co.model.point_motion(model, ball.body, ball.center, q=symbols).position for ball in balls]
     depths = ca.vertcat(*(ball.radius - place[1] for ball, place in zip(balls, places, strict=True)))
     depth = ca.Function("depth", [symbols], [ca.mmax(depths)])
@@ -149,7 +140,7 @@ def stride(walk: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
     other, sign = mirror_image(walk.human.model)
     force = {}
     for side in "rl":
-        feet = [ball for ball in walk.human.spheres if str(ball.name).endswith(f"_{side}")]
+        feet = [ball for ball in walk.human.contact.spheres if str(ball.name).endswith(f"_{side}")]
         force[side] = solution.evaluate(lambda now, feet=feet: sum(ball.force(now) for ball in feet), t) / weight
     half = len(muscles.names) // 2
     heat = solution.evaluate(lambda now: ca.sum1(muscles.metabolic_rate(now).total), t)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -68,28 +69,54 @@ class Walk(NamedTuple):
     problem: co.Problem
 
 
+class LaggingMotors(co.problem.Part):
+    """Motors of joints, by size [N m], whose torque follows what they are told."""
+
+    name = "motor"
+
+    def __init__(self, sizes: Mapping[str, float]):
+        self.sizes, n = dict(sizes), len(sizes)
+        told = co.Unknown("told", n, -1.0, 1.0)
+        motor = co.State("motor", n, rate=lambda now: (now.told - now.motor) / LAG, lower=-1.0, upper=1.0)
+        self.unknowns = (told, motor)
+
+    def contribution(self) -> co.problem.Contribution:
+        """What they are told, and where they are."""
+        return co.problem.Contribution(unknowns=self.unknowns)
+
+    def torques(self, now: co.problem.Instant) -> dict[str, ca.SX]:
+        """By joint."""
+        return {joint: size * now.motor[k] for k, (joint, size) in enumerate(self.sizes.items())}
+
+
+@dataclass(frozen=True)
+class Tissue(co.problem.Part):
+    """Tissue, springs and dampers at the joints of a walker."""
+
+    walker: Walker
+    name: str = "tissue"
+
+    def torques(self, now: co.problem.Instant) -> dict[str, ca.SX]:
+        """By joint, but for the pelvis."""
+        walker, torques = self.walker, {}
+        for k, joint in enumerate(walker.model.joint_names[FREE:], FREE):
+            torques[joint] = -walker.springs.get(joint, 0.0) * now.q[k] - walker.dampers.get(joint, 0.0) * now.qd[k]
+            if joint in walker.tissue:
+                torques[joint] += walker.tissue[joint](now.q[k], 0.0)
+        return torques
+
+
 def walk(walker: Walker, speed: float = SPEED) -> Walk:
     """Half a stride at a mean speed [m/s]."""
     model, names = walker.model, walker.model.joint_names
+    # Muscles leave the toes to their springs.
     held = [joint for joint in names[FREE:] if joint not in walker.motors and joint not in walker.springs]
     muscles = co.muscles.Muscles(model, walker.muscles, tendons="compliant", lower=LEAST, joints=held)
     driven = [names.index(joint) for joint in walker.motors]
-    size = ca.DM(list(walker.motors.values()))
-    told = co.Unknown("told", len(driven), -1.0, 1.0)
-    motor = co.State("motor", len(driven), rate=lambda now: (now.told - now.motor) / LAG, lower=-1.0, upper=1.0)
     other, sign = walker.mirrored
     counterpart = {joint: k for k, joint in enumerate(walker.motors)}
     signs = sign[driven]
     motors_across = [counterpart[names[other[k]]] for k in driven]
-
-    def torque(now: co.problem.Instant) -> ca.SX:
-        """Of muscles, tissue and motors on the joints, but for the pelvis; muscles leave the toes to their springs."""
-        total = -passive(walker, now)
-        pull = muscles.torques(now)
-        for joint in held:
-            total[names.index(joint)] -= pull[names.index(joint)]
-        total[driven] -= size * now.motor
-        return (now.tau + total)[FREE:]
 
     def motion(start: co.problem.Instant, end: co.problem.Instant) -> ca.SX:
         return ca.vertcat(
@@ -115,15 +142,7 @@ def walk(walker: Walker, speed: float = SPEED) -> Walk:
         co.boundary(lambda start, end: end.q[advance] - speed * end.duration, equals=0.0, unit="m", name="distance"),
         co.boundary(motion, equals=0.0, name="symmetry of the motion"),
         co.boundary(inner, equals=0.0, name="symmetry of muscles and motors"),
-        co.path(
-            lambda now: now.tau[:FREE],
-            equals=0.0,
-            scale=[100 if "_t" not in n or "tilt" in n else 300 for n in names[:FREE]],
-            name="nothing holds the pelvis",
-        ),
-        co.path(torque, equals=0.0, scale=10.0, unit="N m", name="torque of muscles and motors"),
         co.path(apart, lower=np.square(list(APART.values())), scale=0.01, unit="m2", name="apart"),
-        muscles.constraints[1],
     ]
     if walker.limits:
         rows.append(co.bounds(q=walker.limits))
@@ -132,8 +151,7 @@ def walk(walker: Walker, speed: float = SPEED) -> Walk:
         co.Free(0.4, 0.7, guess=STEP),
         cost(walker, muscles, speed),
         rows,
-        unknowns=[*muscles.unknowns, told, motor],
-        loads=[sphere.load for sphere in walker.spheres],
+        parts=[muscles, LaggingMotors(walker.motors), Tissue(walker), walker.contact],
     )
     return Walk(walker, muscles, problem)
 
@@ -180,16 +198,6 @@ def mean_square(values: ca.SX) -> ca.SX:
     return ca.sumsqr(values) / values.numel()
 
 
-def passive(walker: Walker, now: co.problem.Instant) -> ca.SX:
-    """Torque of tissue, springs and dampers on every joint, SX, shape (n,) [N m]."""
-    total = ca.SX(walker.model.n, 1)
-    for k, joint in enumerate(walker.model.joint_names):
-        if joint in walker.tissue:
-            total[k] += walker.tissue[joint](now.q[k], 0.0)
-        total[k] -= walker.springs.get(joint, 0.0) * now.q[k] + walker.dampers.get(joint, 0.0) * now.qd[k]
-    return total
-
-
 def recorded(walker: Walker, speed: float = SPEED, duration: float = STEP) -> co.transcription.Keyframes:
     """The first guess: a recorded walk at another speed, as deep in the ground as a foot that stands."""
     model, s = walker.model, np.linspace(0.0, 1.0, 21)
@@ -199,8 +207,10 @@ def recorded(walker: Walker, speed: float = SPEED, duration: float = STEP) -> co
         q[:, k] = np.clip(q[:, k], lower + 0.01 * (upper - lower), upper - 0.01 * (upper - lower))
     q[:, model.joint_names.index("pelvis_tx")] = speed * duration * s
     symbols = ca.SX.sym("q", model.n)
-    places = [co.model.point_motion(model, ball.body, ball.center, q=symbols).position for ball in walker.spheres]
-    depths = ca.vertcat(*(ball.radius - place[1] for ball, place in zip(walker.spheres, places, strict=True)))
+    places = [
+        co.model.point_motion(model, ball.body, ball.center, q=symbols).position for ball in walker.contact.spheres
+    ]
+    depths = ca.vertcat(*(ball.radius - place[1] for ball, place in zip(walker.contact.spheres, places, strict=True)))
     depth = ca.Function("depth", [symbols], [ca.mmax(depths)])
     q[:, model.joint_names.index("pelvis_ty")] += [float(depth(row)) - DEPTH for row in q]
     return co.keyframes(dict(zip(s.tolist(), q, strict=True)))
@@ -213,7 +223,7 @@ def stride(made: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
     weight = -walker.mass * walker.model.gravity[1]
     force = {}
     for side in "rl":
-        feet = [ball for ball in walker.spheres if str(ball.name).endswith(f"_{side}")]
+        feet = [ball for ball in walker.contact.spheres if str(ball.name).endswith(f"_{side}")]
         force[side] = solution.evaluate(lambda now, feet=feet: sum(ball.force(now) for ball in feet), t) / weight
     heat = solution.evaluate(lambda now: ca.sum1(power(made.muscles, now)), t)
     return {

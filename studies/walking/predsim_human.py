@@ -87,7 +87,7 @@ class Walker:
         By joint, beside these.
     motors : dict of str to float [N m]
         By joint that no muscle moves.
-    spheres : tuple of ContactSphere
+    contact : GroundContact
     limits : dict of str to (float, float)
         By joint, narrower than those of the model.
     accelerations : ndarray, shape (n,)
@@ -103,7 +103,7 @@ class Walker:
     springs: dict[str, float]
     dampers: dict[str, float]
     motors: dict[str, float]
-    spheres: tuple[co.problem.ContactSphere, ...]
+    contact: co.problem.GroundContact
     limits: dict[str, tuple[float, float]]
     accelerations: np.ndarray
     knee: float
@@ -175,7 +175,7 @@ def falisse(file: str) -> Walker:
         springs={joint: TOES[0] for joint in ("mtp_angle_r", "mtp_angle_l")},
         dampers={joint: TOES[1] if "mtp" in joint else 0.1 for joint in model.joint_names[6:]},
         motors={joint: MOTOR for joint in model.joint_names if joint.startswith(("arm_", "elbow_"))},
-        spheres=tuple(co.problem.contact_spheres(reading.contacts, reading.contact_laws)),
+        contact=reading.contact,
         limits={joint: WALKING[side_free(joint)][:2] for joint in model.joint_names},
         accelerations=np.array([WALKING[side_free(joint)][2] for joint in model.joint_names]),
         knee=-1.0,
@@ -196,7 +196,7 @@ def built_in() -> Walker:
         springs={joint: TOES[0] for joint in ("mtp_angle_r", "mtp_angle_l")},
         dampers={j: TOES[1] if "mtp" in j else getattr(tissue.get(j), "damping", 0.1) for j in model.joint_names[6:]},
         motors={joint: MOTOR for joint in human.motors},
-        spheres=human.spheres,
+        contact=human.contact,
         limits={},
         accelerations=np.array(sizes),
         knee=1.0,

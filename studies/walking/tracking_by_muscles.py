@@ -105,9 +105,8 @@ def example(duration: float | co.Free, cost: co.problem.Cost, rows: Sequence[co.
         walker.model,
         duration,
         cost,
-        [*rows, *half_stride(muscles), co.bounds(q=LIMITS), *muscles.constraints],
-        unknowns=muscles.unknowns,
-        loads=[sphere.load for sphere in walker.spheres],
+        [*rows, *half_stride(muscles), co.bounds(q=LIMITS)],
+        parts=[muscles, walker.contact],
     )
     return Walk(walker, muscles, problem)
 

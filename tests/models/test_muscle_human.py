@@ -61,7 +61,7 @@ def test_the_left_side_is_the_mirror_image(human: MuscleHuman):
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-0.3, 0.3, (3, human.model.n))
     q[1] = 0.9
-    evaluator = co.Evaluator(human.model, loads=[sphere.load for sphere in human.spheres])
+    evaluator = co.Evaluator(human.model, loads=human.contact.loads)
     torque = evaluator.torque(q, qd, qdd)
     image = evaluator.torque(*(sign * x[other] for x in (q, qd, qdd)))
     np.testing.assert_allclose(image, sign * torque[other], atol=1e-9 * np.abs(torque).max())
@@ -74,8 +74,8 @@ def test_a_person_of_85_kg_who_stands(human: MuscleHuman):
     """Upright and at rest at some height the ground carries the weight."""
     mass = sum(float(body.mass) for body in human.model.bodies)
     assert mass == pytest.approx(85.26985, abs=1e-5)
-    assert (human.model.n, len(human.muscles), len(human.spheres)) == (31, 80, 12)
-    evaluator = co.Evaluator(human.model, loads=[sphere.load for sphere in human.spheres])
+    assert (human.model.n, len(human.muscles), len(human.contact.spheres)) == (31, 80, 12)
+    evaluator = co.Evaluator(human.model, loads=human.contact.loads)
     heights = np.linspace(0.85, 1.1, 60)
     q = np.zeros((60, 31))
     q[:, 1] = heights

@@ -38,7 +38,7 @@ def test_lengths_moment_arms_and_masses(row: dict, walker: MuscleWalker):
 def test_a_person_of_62_kg(walker: MuscleWalker):
     assert sum(float(body.mass) for body in walker.model.bodies) == pytest.approx(62.0)
     assert walker.model.n == 10
-    assert [sphere.name for sphere in walker.spheres] == ["heel_r", "front_r", "heel_l", "front_l"]
+    assert [sphere.name for sphere in walker.contact.spheres] == ["heel_r", "front_r", "heel_l", "front_l"]
 
 
 def test_polynomials_are_near_the_points_and_the_same_on_both_sides(walker: MuscleWalker):
@@ -60,7 +60,7 @@ def test_polynomials_are_near_the_points_and_the_same_on_both_sides(walker: Musc
 
 def test_it_stands_on_its_balls(walker: MuscleWalker):
     """Upright and at rest at some height the ground carries the weight."""
-    loads = [sphere.load for sphere in walker.spheres]
+    loads = walker.contact.loads
     evaluator = co.Evaluator(walker.model, loads=loads)
     weight = 62.0 * 9.80665
     heights = np.linspace(0.85, 1.0, 400)

@@ -69,14 +69,15 @@ def test_a_motion_by_muscles_over_a_ball_joint_has_their_torques(model):
         model,
         0.5,
         co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve)),
-        [co.initial(q=model.neutral, qd=0), co.final(q=end, qd=0), *muscles.constraints],
-        unknowns=muscles.unknowns,
+        [co.initial(q=model.neutral, qd=0), co.final(q=end, qd=0)],
+        parts=[muscles],
     )
     solution = co.solve(problem, co.Radau(10))
     assert 1e-6 < co.verify(solution).local_error < 1e-4  # moved by the muscle, and 1e-3 on half as many intervals
 
     def values(now: co.problem.Instant) -> ca.SX:
-        return ca.vertcat(now.q, now.tau, muscles.tendon_forces(now), now.reserve, muscles.torques(now))
+        torques = muscles.torques(now).values()
+        return ca.vertcat(now.q, now.tau, muscles.tendon_forces(now), now.reserve, *torques)
 
     for row in solution.evaluate(values, [0.1, 0.3, 0.5]):
         q, tau, force, reserve, torques = np.split(row, [5, 9, 10, 14])

@@ -54,7 +54,7 @@ def test_numbers_of_ones_own():
 
 def test_balls_of_a_file_touch_the_ground():
     reading = co.formats.from_osim(LEG)
-    (heel,) = co.problem.contact_spheres(reading.contacts, reading.contact_laws)
+    (heel,) = reading.contact.spheres
     assert (heel.name, heel.body, heel.radius, heel.stiffness, heel.static_friction) == (
         "heel",
         "foot",
@@ -77,4 +77,4 @@ def test_contact_that_is_no_ball_on_the_ground_is_refused():
     ]
     for shapes, changed, message in cases:
         with pytest.raises(co.InputError, match=message):
-            co.problem.contact_spheres(shapes, [changed])
+            replace(reading, contacts=shapes, contact_laws=(changed,)).contact  # noqa: B018

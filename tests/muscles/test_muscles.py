@@ -43,7 +43,12 @@ ARM = arm()
 def reach(muscles: co.muscles.Muscles, *more: co.problem.Condition) -> co.Problem:
     effort = co.integral(lambda now: ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve))
     ends = [co.initial(q=(0.0, 0.5), qd=0), co.final(q=(0.3, 1.2), qd=0)]
-    return co.Problem(MODEL, 0.6, effort, [*ends, *muscles.constraints, *more], unknowns=muscles.unknowns)
+    return co.Problem(MODEL, 0.6, effort, [*ends, *more], parts=[muscles])
+
+
+def both_torques(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
+    torques = muscles.torques(now)
+    return ca.vertcat(*(torques[joint] for joint in MODEL.joint_names))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +85,7 @@ def test_activation_follows_as_sharply_as_said(sharpness: float):
     muscles = co.muscles.Muscles(MODEL, ARM, activation="explicit", sharpness=sharpness)
     excitation, activation = np.array([0.9, 0.05, 0.3, 0.5]), np.array([0.2, 0.4, 0.31, 0.5])
     now: Any = SimpleNamespace(excitation=ca.SX(excitation), activation=ca.SX(activation))
-    [state] = [unknown for unknown in muscles.unknowns if isinstance(unknown, co.State)]
+    [state] = [unknown for unknown in muscles.contribution().unknowns if isinstance(unknown, co.State)]
     assert state.rate is not None
     rate = ca.evalf(ca.SX(state.rate(now)))
     expected = activation_rates(activation, excitation, sharpness)
@@ -158,7 +163,7 @@ def test_torques_are_forces_times_arms_by_plain_numbers(rigid):
         now = solution.at(t)
         torque = torques(now.q, now.qd, tensions(now.q, now.qd, now.activation), now.reserve)
         np.testing.assert_allclose(now.tau, torque, atol=2e-2)  # N m, of 10: between collocation points
-        np.testing.assert_allclose(solution.evaluate(muscles.torques, t), torque, atol=1e-9)
+        np.testing.assert_allclose(solution.evaluate(partial(both_torques, muscles), t), torque, atol=1e-9)
 
 
 @pytest.mark.parametrize("tendons", ["rigid", "compliant"])
@@ -253,7 +258,7 @@ def test_passive_torques_count(rigid):
     muscles, solution = rigid
     bound = co.muscles.Muscles(MODEL, ARM, activation="explicit", reserves=RESERVES, passive={"elbow": knee})
     now = solution.at(0.2)
-    torques = [solution.evaluate(group.torques, 0.2) for group in (muscles, bound)]
+    torques = [solution.evaluate(partial(both_torques, group), 0.2) for group in (muscles, bound)]
     np.testing.assert_allclose(torques[1] - torques[0], [0.0, knee(now.q[1], now.qd[1])], rtol=1e-9)
 
 

@@ -314,7 +314,7 @@ def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.
     muscles = co.muscles.Muscles(model, [flexor], activation="instantaneous", reserves=reserves)
     effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
     ends = [co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)]
-    bend = co.Problem(model, 0.5, effort, [*ends, *muscles.constraints], unknowns=muscles.unknowns)
+    bend = co.Problem(model, 0.5, effort, ends, parts=[muscles])
     solution = co.solve(bend, co.BSpline(20))
     (segment,) = scene_of(co.plot.view(solution, muscles=muscles))["recordings"][0]["segments"]
     (cord,) = segment["cords"]

@@ -91,7 +91,7 @@ def test_its_wrench_is_its_load():
     """Torques by the load and by the wrench about the origin."""
     sphere = co.problem.ContactSphere("ball", (0.02, -0.01, 0.0), 0.05)
     q, qd = [0.1, 0.04, 0.3], [0.2, -0.1, 1.0]
-    loaded = co.Evaluator(MODEL, loads=[sphere.load]).torque(q, qd, [0, 0, 0])
+    loaded = co.Evaluator(MODEL, loads=sphere.loads).torque(q, qd, [0, 0, 0])
     same = co.problem.ground.applied("ball", (0, 0, 0), sphere.wrench)
     np.testing.assert_allclose(loaded, co.Evaluator(MODEL, loads=[same]).torque(q, qd, [0, 0, 0]), rtol=1e-12)
     fx, fy, _ = force(sphere, q, qd)
@@ -104,7 +104,7 @@ def test_a_dropped_ball_in_a_problem_is_the_simulated_one():
     sphere = co.problem.ContactSphere("ball", (0, 0, 0), 0.05, stiffness=2e4)
     free = co.bounds(tau=(0, 0))
     start = co.initial(q=(0.0, 0.08, 0.0), qd=(0.3, 0.0, 0.0))
-    problem = co.Problem(MODEL, 0.2, co.integral(lambda now: 1e-6 * now.qd[1] ** 2), [start, free], loads=[sphere.load])
+    problem = co.Problem(MODEL, 0.2, co.integral(lambda now: 1e-6 * now.qd[1] ** 2), [start, free], parts=[sphere])
     solution = co.solve(problem, co.Radau(20), tol=1e-3)
     assert solution.status is co.solver.Status.SOLVED
     push = force_function(sphere)
@@ -127,8 +127,8 @@ def test_misuse():
         co.problem.ContactSphere("ball", (0, 0), 0.05)
 
 
-def test_a_problem_asks_for_its_load():
+def test_a_problem_takes_it_among_its_parts():
     effort = co.integral(lambda now: now.tau[0] ** 2)
     loads: Any = [co.problem.ContactSphere("ball", (0, 0, 0), 0.1)]
-    with pytest.raises(co.InputError, match=r"loads cannot contain ContactSphere.*; give its \.load"):
+    with pytest.raises(co.InputError, match=r"loads cannot contain ContactSphere.*; give it among parts"):
         co.Problem(MODEL, 1.0, effort, loads=loads)

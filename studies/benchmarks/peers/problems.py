@@ -446,7 +446,7 @@ def walks() -> dict[str, Walk]:
     walker, walk = muscle_walker(), published()
     joints, (links, parents, places) = walker.model.joint_names, chain(walker.model)
     balls = []
-    for sphere in walker.spheres:
+    for sphere in walker.contact.spheres:
         link, left, low = places[sphere.body]
         x, y, _ = (float(value) for (value,) in _rows(sphere.center))
         law = (sphere.dissipation, sphere.dynamic_friction, sphere.viscous_friction, sphere.transition_velocity)

@@ -123,12 +123,12 @@ def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         driven = co.muscles.Muscles(
             model, muscles, activation="explicit", sharpness=0.1, lower=task.least, reserves=motors
         )
-        unknowns, rows = driven.unknowns, driven.constraints
+        parts, rows = [driven], []
         start["states"] = {"activation": task.least}
         effort_of = co.integral(lambda now: ca.sumsqr(now.excitation) + ca.sumsqr(now.reserve))
     else:
         size = np.array(task.motors)
-        unknowns, rows = [], [co.bounds(tau=(-size, size))]
+        parts, rows = [], [co.bounds(tau=(-size, size))]
         effort_of = co.integral(lambda now: ca.sumsqr(now.tau / size))
     within = co.bounds(q=(task.lower, task.upper))
     problem = co.Problem(
@@ -136,7 +136,7 @@ def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         task.duration,
         effort_of,
         [co.initial(**start), co.final(q=task.end, qd=0.0), within, *rows],
-        unknowns=unknowns,
+        parts=parts,
     )
     solution = co.solve(problem, curve, progress=False, tol=tol)
     # rise]
@@ -256,12 +256,9 @@ def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
             co.boundary(lambda start, end: (end.q - start.q[mirror])[1:], equals=0),  # but for the way
             co.boundary(lambda start, end: end.qd - start.qd[mirror], equals=0),
             co.boundary(lambda start, end: end.activation - start.activation[other], equals=0),
-            co.path(lambda now: now.tau[:3], equals=0, scale=(300, 300, 100)),
             co.bounds(q=(task.lower, task.upper)),
-            *driven.constraints,
         ],
-        unknowns=driven.unknowns,
-        loads=[ball.load for ball in balls],
+        parts=[driven, *balls],
     )
     some = [*range(0, len(task.t) - 1, 4), len(task.t) - 1]
     guess = co.keyframes({task.t[k] / task.t[-1]: task.q[k] for k in some})

@@ -225,7 +225,7 @@ def test_the_walker_is_the_model(tmp_path: Path):
     rng = np.random.default_rng(0)
     q, qd, qdd = 0.05 * rng.standard_normal(n), 0.3 * rng.standard_normal(n), 5 * rng.standard_normal(n)
     q[1], qd[0] = 0.91, 2.0  # in the ground, and fast, where its friction has no corner
-    torque = co.Evaluator(walker.model, loads=[s.load for s in walker.spheres], compile=False).torque(q, qd, qdd)
+    torque = co.Evaluator(walker.model, loads=walker.contact.loads, compile=False).torque(q, qd, qdd)
     carried = torque - co.Evaluator(walker.model, compile=False).torque(q, qd, qdd)
     assert carried[1] < -500  # N
     np.testing.assert_allclose(Walker(task).accelerations(q, qd, torque), qdd, atol=1e-3)

@@ -33,6 +33,6 @@ def test_over_a_stride_the_ground_carries_the_weight_and_nothing_else(quick: dic
 def test_the_guess_stands_on_the_ground():
     made = walk()
     guess = swinging(made.walker, SPEED, 0.47)
-    evaluator = co.Evaluator(made.walker.model, loads=[sphere.load for sphere in made.walker.spheres])
+    evaluator = co.Evaluator(made.walker.model, loads=made.walker.contact.loads)
     lift = evaluator.torque(guess.q, 0 * guess.q, 0 * guess.q)[:, 1]
     assert (lift < 62 * 9.80665).all()  # the ground pushes at every time

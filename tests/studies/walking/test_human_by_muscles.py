@@ -24,7 +24,7 @@ def made() -> Walk:
 
 def test_the_guess_stands_on_the_ground(made: Walk):
     guess = recorded(made, SPEED, STEP)
-    evaluator = co.Evaluator(made.human.model, loads=[ball.load for ball in made.human.spheres])
+    evaluator = co.Evaluator(made.human.model, loads=made.human.contact.loads)
     lift = evaluator.torque(guess.q, 0 * guess.q, 0 * guess.q)[:, 1]
     assert (lift < 85.3 * 9.80665).all()  # the ground pushes at every time
     other, sign = mirror_image(made.human.model)

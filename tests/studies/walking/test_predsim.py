@@ -57,14 +57,14 @@ def test_the_left_muscle_is_the_mirror_image_of_the_right(made: Walk):
 
 def test_the_guess_stands_on_the_ground_and_mirrors_itself(made: Walk):
     guess, walker = recorded(made.walker), made.walker
-    evaluator = co.Evaluator(walker.model, loads=[ball.load for ball in walker.spheres])
+    evaluator = co.Evaluator(walker.model, loads=walker.contact.loads)
     lift = evaluator.torque(guess.q, 0 * guess.q, 0 * guess.q)[:, walker.model.joint_names.index("pelvis_ty")]
     assert (lift < walker.mass * 9.80665).all()  # the ground pushes at every time
     other, sign = walker.mirrored
     end, start = guess.q[-1].copy(), sign * guess.q[0, other]
     assert end[0] == pytest.approx(SPEED * STEP)
     np.testing.assert_allclose(end[2:], start[2:], atol=1e-9)
-    assert 0 < DEPTH < min(ball.radius for ball in walker.spheres)
+    assert 0 < DEPTH < min(ball.radius for ball in walker.contact.spheres)
 
 
 def test_the_cost_is_what_numbers_say_of_it(made: Walk):

@@ -1,0 +1,214 @@
+"""Parts: what drives, holds or loads a mechanism, with all that it adds to a problem.
+
+A muscle is unknown signals, states, a bound on how fast it wakes, and a torque; a cut loop is forces, loads on two
+bodies and equations that keep it closed. A part brings these together, so that half of one cannot be forgotten:
+`Problem(model, duration, cost, statements, parts=[muscles, loops, ground])`.
+
+Where parts drive joints, the torque that inverse dynamics asks for is the sum of what they exert, at every joint that
+they drive, and zero at every other: a joint that nothing drives is passive. Ideal motors are a part as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics import mass_matrix
+from colloc.dynamics.instant import Instant
+from colloc.model import Load, Model, Shape
+from colloc.problem.conditions import Condition, Constraint, path
+from colloc.problem.unknowns import Parameter, State, Unknown
+from colloc.problem.user_functions import error_context
+from colloc.support.checks import InputError, as_tuple, instance, quoted, unknown_name
+from colloc.support.pickling import Portable
+
+_BRISK = 10.0  # rad/s2 or m/s2: what accelerates a joint by this is the natural size of its torque
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """All that a part adds to a problem, beside the torques that it exerts.
+
+    Parameters
+    ----------
+    unknowns : sequence of Unknown and State
+        The same objects at every call.
+    parameters : sequence of Parameter
+    loads : sequence of Load
+        On bodies; at joints a part acts by its `Part.torques`.
+    statements : sequence of statements
+        Such as `path` and `at`.
+    passive : sequence of str
+        Joints that have no torque unless a part drives them.
+    sizes : mapping of str to float [N m, N]
+        Natural sizes of torques, by joint; by default what accelerates the joint by 10 rad/s2 or m/s2.
+    shapes : sequence of Shape
+        For pictures.
+
+    Examples
+    --------
+    >>> lag = co.State("lag", rate=lambda now: (now.command - now.lag) / 0.02)
+    >>> co.problem.Contribution(unknowns=[lag, co.Unknown("command")]).loads
+    ()
+    """
+
+    unknowns: Sequence[Unknown | State] = ()
+    parameters: Sequence[Parameter] = ()
+    loads: Sequence[Load] = ()
+    statements: Sequence[Constraint] = ()
+    passive: Sequence[str] = ()
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    shapes: Sequence[Shape] = ()
+
+
+class Part(Portable):
+    """What drives, holds or loads a mechanism: muscles, motors, springs, cut loops, the ground.
+
+    A class of your own overrides `contribution`, `torques` or both.
+
+    Attributes
+    ----------
+    name : str
+        What it is called where its torques are spoken of, as in "muscle torque at joint elbow".
+
+    See Also
+    --------
+    Spring : A spring at a joint.
+    Motors : Ideal motors at joints.
+    colloc.muscles.Muscles : Muscles that cross joints.
+    colloc.loops.CutJoints : Loops of closed chains.
+    GroundContact : Balls that the ground pushes back.
+
+    Examples
+    --------
+    >>> class Brake(co.problem.Part):
+    ...     name = "brake"
+    ...
+    ...     def __init__(self, joint):
+    ...         self.joint = joint
+    ...         self.strength = co.Unknown("strength", lower=0.0, upper=5.0, constant=True)  # N m s/rad
+    ...
+    ...     def contribution(self):
+    ...         return co.problem.Contribution(unknowns=[self.strength])
+    ...
+    ...     def torques(self, now):
+    ...         return {self.joint: -now.strength * now.qd[now.model.joint_names.index(self.joint)]}
+    >>> parts = [Brake("elbow"), co.Motors(["shoulder", "elbow"])]
+    >>> braked = co.Problem(two_link(), 1.0, problem.minimize, problem.subject_to[:2], parts=parts)
+    """
+
+    name: str = "part"
+
+    def contribution(self) -> Contribution:
+        """What it adds to a problem; nothing by default."""
+        return Contribution()
+
+    def torques(self, now: Instant) -> Mapping[str, ca.SX]:
+        """What it exerts at an instant, by joint, SX, scalar [N m, N]; the joints it names are those that it drives."""
+        return {}
+
+
+def joint_contribution(parts: Sequence[Part]) -> Contribution:
+    """What parts add to a problem together; what several of them share, once."""
+    each = [instance(f"contribution of {quoted(part)}", part.contribution(), Contribution) for part in parts]
+
+    def once(name: str) -> tuple:
+        items = [item for added in each for item in as_tuple(name, getattr(added, name))]
+        return tuple({id(item): item for item in items}.values())
+
+    return Contribution(
+        **{name: once(name) for name in ("unknowns", "parameters", "loads", "statements", "shapes")},
+        passive=tuple(dict.fromkeys(joint for added in each for joint in added.passive)),
+        sizes={
+            joint: max(added.sizes.get(joint, 0.0) for added in each)
+            for joint in dict.fromkeys(joint for added in each for joint in added.sizes)
+        },
+    )
+
+
+Drivers = dict[str, list[tuple[str, ca.SX]]]  # by joint, names of the parts that drive it and what they exert
+
+
+def drivers(parts: Sequence[Part], now: Instant) -> Drivers:
+    """By joint that parts drive, in the order of the model: names of these parts and what they exert.
+
+    InputError for a joint that the model does not have, and a torque that is no scalar.
+    """
+    names = now.model.joint_names
+    exerted: Drivers = {}
+    for part in parts:
+        with error_context(f"torques of the {part.name}", names):
+            torques = dict(part.torques(now))
+        for joint, torque in torques.items():
+            if joint not in names:
+                raise unknown_name(f"joint that moves (driven by the {part.name})", joint, names)
+            if ca.SX(torque).shape != (1, 1):
+                raise InputError(
+                    f"{part.name} torque at joint {joint!r} must be a scalar, got shape {ca.SX(torque).shape}"
+                )
+            exerted.setdefault(joint, []).append((part.name, ca.SX(torque)))
+    return {joint: exerted[joint] for joint in names if joint in exerted}
+
+
+def torque_statements(
+    parts: Sequence[Part], added: Contribution, now: Instant, without: Sequence[str]
+) -> tuple[Condition, ...]:
+    """Joints have the torques that parts exert, and none where nothing drives them.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    added : Contribution
+        Theirs, together.
+    now : Instant
+    without : sequence of str
+        Joints whose torque is zero as it is, or that are said to have none.
+    """
+    model = now.model
+    driven = drivers(parts, now)
+    for joint in added.passive:
+        if joint not in model.joint_names:
+            raise unknown_name("joint that moves", joint, model.joint_names)
+    idle = [joint for joint in model.joint_names if driven or joint in added.passive]
+    passive = [joint for joint in idle if joint not in driven and joint not in without]
+    sizes = dict(zip(model.joint_names, _brisk_torques(model), strict=True)) | dict(added.sizes)
+    statements = []
+    for name, joints, fn in (
+        ("torques", [*driven], partial(_excess, parts=tuple(parts), known=(now, driven))),
+        ("passive joints", passive, partial(_torques_at, joints=tuple(passive))),
+    ):
+        if joints:
+            labels = tuple(
+                f"{' and '.join(dict.fromkeys(part for part, _ in driven[joint]))} torque at joint {joint}"
+                if joint in driven
+                else f"torque at passive joint {joint}"
+                for joint in joints
+            )
+            units = [model.torque_units[model.joint_names.index(joint)] for joint in joints]
+            rows = path(fn, equals=0.0, scale=[sizes[joint] for joint in joints], unit=units, name=name)
+            statements.append(replace(rows, labels=labels))
+    return tuple(statements)
+
+
+def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
+    """Torques of inverse dynamics beyond what parts exert, SX, one for each joint that they drive."""
+    instant, driven = known
+    if now is not instant:
+        driven = drivers(parts, now)
+    exerted = [sum((torque for _, torque in torques), ca.SX(0)) for torques in driven.values()]
+    return _torques_at(now, tuple(driven)) - ca.vertcat(*exerted)
+
+
+def _torques_at(now: Instant, joints: Sequence[str]) -> ca.SX:
+    return now.tau[[now.model.joint_names.index(joint) for joint in joints]]
+
+
+def _brisk_torques(model: Model) -> np.ndarray:
+    """What accelerates each joint by 10 rad/s2 or m/s2 in the neutral posture, shape (n,); 1 for symbolic models."""
+    inertia = ca.densify(ca.diag(mass_matrix(model, ca.SX(model.neutral))))
+    sizes = np.ones(model.n) if ca.symvar(inertia) else _BRISK * ca.evalf(inertia).full().ravel()
+    return np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)
