@@ -172,7 +172,7 @@ class Muscles(Part):
     def _unknowns(self) -> list[State | Unknown]:
         names, lower = self.names, self.lower
         size: dict[str, Any] = {"size": len(names), "names": names}
-        bounded = {**size, "lower": lower, "upper": 1.0, "guess": 0.1}
+        bounded: dict[str, Any] = {**size, "lower": lower, "upper": 1.0, "guess": 0.1}
         unknowns: list[State | Unknown] = []
         if self.activation == "instantaneous":
             unknowns.append(Unknown("activation", **bounded))
