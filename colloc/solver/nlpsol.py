@@ -14,11 +14,14 @@ from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.progress import OnIteration
 from colloc.solver.scaling import Hessian, ScaledNLP, run_scale, unscaled_costs
 from colloc.solver.solver import Outcome, Start, Status
+from colloc.support.checks import InputError
 from colloc.transcription import BaseNLP
 
 _SETTINGS = {"calc_lam_p": False, "print_time": False, "show_eval_warnings": False}
 _FUNCTIONS = {"nlp_grad": ("f", "g", "grad_gamma_x", "grad_gamma_p")}  # what any solver may ask for
-_IDLE = 4  # objects of CasADi's that a program keeps at most
+# Objects of CasADi's that a program keeps, which hold factors of its matrices: 8 kB a variable or row. Making one anew
+# takes 1 % of a solve of thousands.
+_IDLE, _LARGE = 4, 2000
 _lock = threading.Lock()
 
 
@@ -108,6 +111,8 @@ class Nlpsol:
         """The end of a run, and what CasADi has recorded of it."""
         begin = time.perf_counter()
         scale = run_scale(self._nlp, start.x, parameters) if start.scale is None else start.scale
+        if scale.rows.shape != (self._nlp.n_g,):
+            raise InputError(f"scale.rows must have {self._nlp.n_g} entries, got shape {scale.rows.shape}")
         scaled = ScaledNLP(self._nlp, scale.anchor is not None)
         instance = self._idle(scaled) or self._new(scaled)
         arguments, monitor, built = scaled.arguments(start, parameters, scale), instance.monitor, time.perf_counter()
@@ -135,10 +140,11 @@ class Nlpsol:
             {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": callbacks},
             scale=scale,
         )
-        with _lock:
-            idle = self._nlp.solver_cache.setdefault("idle", [])
-            idle.append(instance)
-            del idle[:-_IDLE]
+        if self._nlp.n_x + self._nlp.n_g < _LARGE:
+            with _lock:
+                idle = self._nlp.solver_cache.setdefault("idle", [])
+                idle.append(instance)
+                del idle[:-_IDLE]
         return outcome, stats
 
     def _made_from(self, scaled: ScaledNLP) -> tuple[Any, ...]:

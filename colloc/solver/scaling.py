@@ -3,7 +3,9 @@
 The NLP knows the scales of its variables and of most rows. That of the cost, and of rows that must be zero, follow from
 the start of a run. They are parameters of the scaled program, whose functions are made once for all runs:
 
-    (parameters of the NLP, 1 cost, n_x gradient, n_g rows, entries of the Jacobian, n_x anchor if there is one).
+    (parameters of the NLP, scale of the cost, scales of rows that must be zero, anchor if there is one).
+
+Rows of one kind, such as the torque of a passive joint at all times, have one scale. What the NLP knows is a constant.
 """
 
 from __future__ import annotations
@@ -71,12 +73,10 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
     points = (x, np.clip(x + step, nlp.lower, nlp.upper))
     cost = max(_cost_size(nlp, point, p) for point in points)
-    rows, unscaled = nlp.scale_g.copy(), unscaled_rows(nlp)
-    if unscaled.any():
-        slopes = np.max([_row_slopes(nlp, point, p) for point in points], axis=0)
-        for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):
-            largest = np.tile(slopes[first:end].reshape(block.n_slices, block.n_rows).max(axis=0), block.n_slices)
-            rows[first:end] = np.where(unscaled[first:end] & (largest > 0), largest, rows[first:end])
+    rows, groups = nlp.scale_g.copy(), _row_groups(nlp)
+    if groups.first.size:
+        largest = np.max([_steepest(nlp, groups, point, p) for point in points], axis=0)[groups.number]
+        rows = np.where((groups.number > 0) & (largest > 0), largest, rows)
     return Scale(cost if cost > 0 else 1.0, rows)
 
 
@@ -90,32 +90,60 @@ def run_scale(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     return scale if cost_depends_on_variables(nlp, x, p) else scale._replace(anchor=x)
 
 
-def unscaled_rows(nlp: BaseNLP) -> np.ndarray:
-    """Which rows have bounds that tell no scale, because they are zero: ndarray of bool, shape (n_g,)."""
-    lower, upper = nlp.bounds_g
-    return np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
-
-
 def _cost_size(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> float:
     value, gradient = (np.array(part).ravel() for part in nlp.grad_f(x, p))
     size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / _STEEP)
     return size if np.isfinite(size) else 0.0
 
 
-def _row_slopes(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Largest derivative of every row by variables of natural size one, shape (n_g,)."""
-    row, column = _jacobian_pattern(nlp)
-    entries = np.abs(np.array(nlp.jac_g(x, p)[1].nonzeros())) * nlp.scale_x[column]
-    slopes = np.zeros(nlp.n_g)
-    np.maximum.at(slopes, row, np.where(np.isfinite(entries), entries, 0.0))
+class _RowGroups(NamedTuple):
+    """Rows whose bounds tell no scale, because they are zero, by the row of a constraint that they are at all times.
+
+    Parameters
+    ----------
+    number : ndarray of int, shape (n_g,)
+        Of every row's group, from 1 on; 0 for those that have a scale.
+    first : ndarray of int
+        The first row of every group.
+    entry : ndarray of int
+        Of every entry of the Jacobian the group whose constraint it belongs to; 0 for all others.
+    row, column : ndarray of int
+        Of every entry of the Jacobian.
+    """
+
+    number: np.ndarray
+    first: np.ndarray
+    entry: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+
+
+def _row_groups(nlp: BaseNLP) -> _RowGroups:
+    if "row groups" not in nlp.solver_cache:
+        lower, upper = nlp.bounds_g
+        unscaled = np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
+        constraint, count = np.full(nlp.n_g, -1), 0
+        for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):
+            constraint[first:end] = np.tile(count + np.arange(block.n_rows), block.n_slices)
+            count += block.n_rows
+        unscaled &= constraint >= 0
+        chosen, first = np.unique(constraint[unscaled], return_index=True)
+        group = np.zeros(count + 1, dtype=int)  # the last one, 0, is that of rows without a constraint
+        group[chosen] = 1 + np.arange(chosen.size)
+        row, column = triplet(nlp.jac_g.sparsity_out(1))
+        of_row = group[constraint]
+        nlp.solver_cache["row groups"] = _RowGroups(
+            np.where(unscaled, of_row, 0), np.flatnonzero(unscaled)[first], of_row[row], row, column
+        )
+    return nlp.solver_cache["row groups"]
+
+
+def _steepest(nlp: BaseNLP, groups: _RowGroups, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Largest derivative in every group by variables of natural size one, shape (groups + 1,)."""
+    entries = np.abs(np.array(nlp.jac_g(x, p)[1].nonzeros())) * nlp.scale_x[groups.column]
+    slopes = np.zeros(groups.first.size + 1)
+    np.maximum.at(slopes, groups.entry, np.where(np.isfinite(entries), entries, 0.0))
     return slopes
-
-
-def _jacobian_pattern(nlp: BaseNLP) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the entries of the Jacobian."""
-    if "jacobian pattern" not in nlp.solver_cache:
-        nlp.solver_cache["jacobian pattern"] = triplet(nlp.jac_g.sparsity_out(1))
-    return nlp.solver_cache["jacobian pattern"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,24 +162,15 @@ class ScaledNLP:
 
     def parameters(self, p: np.ndarray, scale: Scale) -> np.ndarray:
         """Values of all parameters of the scaled program."""
-        row, column = _jacobian_pattern(self.nlp)
-        parts = {
-            "p": p,
-            "cost": np.array([scale.cost]),
-            "gradient": self.nlp.scale_x / scale.cost,
-            "rows": scale.rows,
-            "jacobian": (1 / scale.rows)[row] * self.nlp.scale_x[column],
-        }
-        if scale.anchor is not None:
-            parts["anchor"] = scale.anchor / self.nlp.scale_x
-        return np.concatenate([*parts.values()])
+        anchor = np.zeros(0) if scale.anchor is None else scale.anchor / self.nlp.scale_x
+        return np.concatenate([p, [scale.cost], scale.rows[_row_groups(self.nlp).first], anchor])
 
     def problem(self) -> dict[str, ca.MX]:
         """Variables, parameters, cost and rows as `nlpsol` takes them."""
         x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()
         # What nothing moves may have no entries, which `nlpsol` does not take.
         f, g = (ca.densify(function(x * self.nlp.scale_x, p.p)) for function in (self.nlp.f, self.nlp.g))
-        return {"x": x, "p": p.all, "f": f / p.cost + self._distance(x, p), "g": g / p.rows}
+        return {"x": x, "p": p.all, "f": f / p.cost + self._distance(x, p), "g": g / self._row_scales(p)}
 
     def function(self, name: str, outputs: Sequence[str], hessian: Hessian = Hessian.EXACT) -> ca.Function:
         """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, as CasADi would name it; made once.
@@ -192,10 +211,11 @@ class ScaledNLP:
         return ca.Function(name, [*inputs.values()], [values[output] for output in outputs], [*inputs], [*outputs])
 
     def _symbols(self) -> _Parameters:
-        sizes = [self.nlp.n_p, 1, self.nlp.n_x, self.nlp.n_g, _jacobian_pattern(self.nlp)[0].size]
-        sizes.append(self.nlp.n_x if self.anchored else 0)
-        p, ends = ca.MX.sym("p", sum(sizes)), np.cumsum([0, *sizes]).tolist()
-        return _Parameters(p, *(p[first:end] for first, end in pairwise(ends)))
+        groups = _row_groups(self.nlp)
+        sizes = (self.nlp.n_p, 1, groups.first.size, self.nlp.n_x if self.anchored else 0)
+        symbols, ends = ca.MX.sym("p", sum(sizes)), np.cumsum([0, *sizes]).tolist()
+        p, cost, scales, anchor = (symbols[first:end, :] for first, end in pairwise(ends))
+        return _Parameters(symbols, p, cost, ca.vertcat(1.0, scales), anchor)
 
     def arguments(self, start: Start, p: np.ndarray, scale: Scale) -> dict[str, np.ndarray]:
         """Arguments of a run, with bounds and, for a warm start, multipliers."""
@@ -226,12 +246,22 @@ class ScaledNLP:
         """The cost and its gradient."""
         f, gradient = self.nlp.grad_f(x * self.nlp.scale_x, p.p)
         distance = self._distance(x, p)
-        return ca.densify(f) / p.cost + distance, gradient * p.gradient + ca.gradient(distance, x)
+        return ca.densify(f) / p.cost + distance, gradient * (self.nlp.scale_x / p.cost) + ca.gradient(distance, x)
+
+    def _row_scales(self, p: _Parameters) -> ca.MX | ca.DM:
+        """The scales of all rows."""
+        groups = _row_groups(self.nlp)
+        known = ca.DM(self.nlp.scale_g)
+        return known * p.groups[groups.number.tolist()] if groups.first.size else known
 
     def _jacobian(self, x: ca.MX, p: _Parameters) -> tuple[ca.MX, ca.MX]:
         """The rows and their Jacobian."""
         g, jacobian = self.nlp.jac_g(x * self.nlp.scale_x, p.p)
-        return g / p.rows, jacobian * ca.MX(jacobian.sparsity(), p.jacobian)
+        groups, pattern = _row_groups(self.nlp), jacobian.sparsity()
+        factors = ca.MX(ca.DM(pattern, (1 / self.nlp.scale_g)[groups.row] * self.nlp.scale_x[groups.column]))
+        if groups.first.size:
+            factors *= ca.MX(pattern, (1 / p.groups)[groups.number[groups.row].tolist()])
+        return g / self._row_scales(p), jacobian * factors
 
     def _hessian(self, x: ca.MX, p: _Parameters, lam_f: ca.MX, lam_g: ca.MX, hessian: Hessian) -> ca.MX:
         """The upper half of the Lagrangian's Hessian."""
@@ -241,7 +271,7 @@ class ScaledNLP:
                 f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}"
             )
         function = self.nlp.gauss_newton if hessian is Hessian.GAUSS_NEWTON else self.nlp.hess_lag
-        upper = function(x * self.nlp.scale_x, p.p, lam_f / p.cost, lam_g / p.rows)
+        upper = function(x * self.nlp.scale_x, p.p, lam_f / p.cost, lam_g / self._row_scales(p))
         row, column = triplet(upper.sparsity())
         scaled = upper * ca.DM(upper.sparsity(), self.nlp.scale_x[row] * self.nlp.scale_x[column])
         return scaled + lam_f * ca.DM.eye(self.nlp.n_x) if self.anchored else scaled
@@ -260,9 +290,7 @@ class _Parameters(NamedTuple):
     all: ca.MX
     p: ca.MX
     cost: ca.MX
-    gradient: ca.MX
-    rows: ca.MX
-    jacobian: ca.MX
+    groups: ca.MX  # 1, then the scale of every group of rows
     anchor: ca.MX
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.solution.warm_start import start_from
-from colloc.solver import Iterate, Outcome, Scale, Start, Status
+from colloc.solver import Iterate, Outcome, Scale, Start, Status, nlpsol
 from colloc.transcription import BaseNLP
 from tests.support.problems import time_optimal
 
@@ -142,8 +142,19 @@ def test_what_is_kept_goes_with_the_program(nlp):
         gc.enable()
 
 
-def test_a_program_keeps_few_solvers(nlp):
+def test_a_program_keeps_few_solvers_and_a_large_one_none(nlp, monkeypatch):
     start = Start(start_from(nlp, None, NONE).x)
     for k in range(8):
         co.Ipopt(tol=1e-6 * (1 + k), max_iter=3).prepare(nlp)(start, NONE)
     assert len(nlp.solver_cache["idle"]) == 4
+    large = co.transcribe(time_optimal(), co.BSpline(8), compile=False)
+    monkeypatch.setattr(nlpsol, "_LARGE", large.n_x + large.n_g)
+    first = co.Ipopt().prepare(large)(start, NONE)
+    assert "idle" not in large.solver_cache
+    np.testing.assert_array_equal(co.Ipopt().prepare(large)(start, NONE).x, first.x)
+
+
+def test_scales_of_another_program_are_refused_in_one_line(nlp):
+    start = Start(start_from(nlp, None, NONE).x, scale=Scale(1.0, np.ones(3)))
+    with pytest.raises(co.InputError, match=r"scale.rows must have 82 entries, got shape \(3,\)"):
+        co.Ipopt().prepare(nlp)(start, NONE)
