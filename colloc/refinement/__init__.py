@@ -1,6 +1,7 @@
 """Solving, where asked for in rounds, each on a finer grid, until the motion is as exact as asked for.
 
 solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
+plan             the steps between: solve, seek other starts, refine, end intervals at switches
 random_motions   random motions to start from
 starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
 run              a way of solving programs, one after another
@@ -19,7 +20,11 @@ failure          warnings of doubtful answers, an error for none
 
 from colloc.refinement.failure import SolutionWarning, SolveError
 from colloc.refinement.iteration import Iteration
+from colloc.refinement.plan import AtSwitches, Attempt, Refine, SeekStarts, Solve
 from colloc.refinement.solve import refine, solve
 from colloc.refinement.tie_break import tie_break
 
-__all__ = ["Iteration", "SolutionWarning", "SolveError", "refine", "solve", "tie_break"]
+__all__ = [
+    "AtSwitches", "Attempt", "Iteration", "Refine", "SeekStarts", "SolutionWarning", "Solve", "SolveError", "refine",
+    "solve", "tie_break",
+]  # fmt: skip

@@ -18,7 +18,7 @@ class SolutionWarning(UserWarning):
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     coarse = co.solve(problem, co.Radau(2), between="nodes")
+    ...     coarse = co.solve(problem, co.Radau(2), plan=[co.refinement.Solve(between="nodes")])
     >>> caught[0].category.__name__, coarse.success
     ('SolutionWarning', False)
     """

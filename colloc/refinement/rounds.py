@@ -24,41 +24,50 @@ _ABSURD = 10.0  # times its size, that a cost may fall by in a round
 
 
 def refined(
-    solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None, *, confirmed: bool = True
+    solution: Solution | SequenceSolution,
+    run: Run,
+    guess: MotionGuess = None,
+    *,
+    confirmed: bool = True,
+    to_switches: bool = False,
 ) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
-    A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
-    another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
-    the coarser motion is the answer. A cost that has settled while two rounds have not halved its error is one, too. A
-    cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is solved from the
-    guess as well, and the rounds begin anew with the cheaper of the two.
+    A finer grid has every motion of a coarser one, up to its error. A round that ends at a higher cost by more has gone
+    to another basin: the next one goes on from the coarser motion, with all intervals split, and if that ends at a
+    higher cost too the coarser motion is the answer. A cost that has settled while two rounds have not halved its error
+    is one, too. A cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is
+    solved from the guess as well, and the rounds begin anew with the cheaper of the two.
 
-    A grid closes in on a switch by the same factor in every round. Where that is what the cost waits for after two
-    rounds, arcs are tried once, and the grid whose intervals end where they do.
-
-    That the cost is right a finer grid must confirm or, unless it has to be `confirmed`, an estimate that is a quarter
-    of the tolerance.
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+        The first round.
+    run : Run
+    guess : optional
+        As in `solve`.
+    confirmed : bool
+        Whether a finer grid must confirm that the cost is right; else an estimate that is a quarter of the tolerance is
+        enough.
+    to_switches : bool
+        Whether the rounds end where they close in on switches: see `closes_in_on_switches`.
     """
-    tol, dearer, tried = run.tolerance, False, False
-    solution = replace(solution, rounds=(round_of(solution),))
-    while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
-        settled, exact = has_settled(solution, tol), float(solution.error) <= tol
-        if settled and (exact or _is_stuck(solution, tol)):
-            break
-        if exact and not confirmed and _is_near_best(solution, tol):
-            return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
-        begin, run = time.perf_counter(), replace(run, round=run.round + 1)
-        if not tried and _waits_for_switches(solution, tol):
-            from colloc.refinement.switches import ended_at_switches  # few need all that it stands on
+    first = replace(solution, rounds=(round_of(solution),))
+    return _more_rounds(first, run, guess, confirmed=confirmed, to_switches=to_switches)
 
-            tried, answer = True, ended_at_switches(solution, run)
-            if isinstance(answer, Status):
-                return cut_short(solution, answer)
-            if answer is not None and answer.cost <= solution.cost + _allowed(solution, tol):
-                solution = replace(answer, rounds=(*solution.rounds, *answer.rounds))
-                continue
-        nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
+
+def _more_rounds(
+    solution: Solution | SequenceSolution, run: Run, guess: MotionGuess, *, confirmed: bool, to_switches: bool
+) -> Solution | SequenceSolution:
+    """Rounds after those that there are."""
+    tol, costlier = run.tolerance, False
+    while _goes_on(solution, tol):
+        if float(solution.error) <= tol and not confirmed and _is_near_best(solution, tol):
+            return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
+        if to_switches and _waits_for_switches(solution, tol):
+            break
+        begin, run = time.perf_counter(), replace(run, round=run.round + 1)
+        nlp = halved(solution) if costlier else next_nlp(solution, tol, settled=has_settled(solution, tol))
         if nlp is None:
             break
         finer, _ = run(nlp, solution, begin)
@@ -68,19 +77,55 @@ def refined(
         if finer.outcome.status in CUT_SHORT:
             return cut_short(solution, finer.outcome.status)
         if finer.outcome.status is Status.SOLVED and finer.cost <= solution.cost + _allowed(solution, tol):
-            rounds, dearer = solution.rounds, False
+            rounds, costlier = solution.rounds, False
             if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
                 finer, rounds = _cheaper(finer, run(nlp, guess, begin)[0]), ()
             solution = replace(finer, rounds=(*rounds, round_of(finer)))
-        elif finer.outcome.status is not Status.SOLVED or dearer:
+        elif finer.outcome.status is not Status.SOLVED or costlier:
             break
         else:
-            dearer = True
+            costlier = True
     return solution
 
 
+def _goes_on(solution: Solution | SequenceSolution, tol: float) -> bool:
+    """Whether another round may make a motion more exact, or confirm its cost."""
+    if solution.outcome.status is not Status.SOLVED or len(solution.rounds) >= _ROUNDS:
+        return False
+    return not has_settled(solution, tol) or not (float(solution.error) <= tol or _is_stuck(solution, tol))
+
+
+def closes_in_on_switches(solution: Solution | SequenceSolution, tol: float) -> TypeGuard[Solution]:
+    """Whether a refinement goes on and waits for switches alone, on which a grid closes in by a factor a round."""
+    return bool(solution.rounds) and _goes_on(solution, tol) and _waits_for_switches(solution, tol)
+
+
+def on_ends_at_switches(
+    solution: Solution, run: Run, guess: MotionGuess, *, confirmed: bool
+) -> Solution | SequenceSolution:
+    """The motion on a grid whose intervals end at its switches, where there are arcs that hold; then further rounds.
+
+    Parameters
+    ----------
+    solution : Solution
+        With the rounds so far.
+    run, guess, confirmed :
+        As in `refined`.
+    """
+    from colloc.refinement.switches import ended_at_switches  # few need all that it stands on
+
+    run = replace(run, round=len(solution.rounds))
+    answer = ended_at_switches(solution, replace(run, round=run.round + 1))
+    if isinstance(answer, Status):
+        return cut_short(solution, answer)
+    if answer is not None and answer.cost <= solution.cost + _allowed(solution, run.tolerance):
+        run = replace(run, round=run.round + 1)
+        solution = replace(answer, rounds=(*solution.rounds, *answer.rounds))
+    return _more_rounds(solution, run, guess, confirmed=confirmed, to_switches=False)
+
+
 def _allowed(solution: Solution | SequenceSolution, tol: float) -> float:
-    """How much dearer a motion may be and still be one of the same valley: as much as the cost may be off."""
+    """Largest increase of the cost within the same basin: as much as the cost may be off."""
     error = float(solution.error)
     return (tol if error <= tol else max(error, _UNSURE)) * solution.cost_scale
 

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from colloc.curves import Transcription
-from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
-from colloc.problem import Problem, Sequence
+from colloc.problem import Problem
+from colloc.problem import Sequence as Phases
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest, finishes_progress
-from colloc.refinement.rounds import at_switches, refined
+from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
 from colloc.refinement.run import Run
-from colloc.refinement.starts import best_of_starts
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.warm_start import MotionGuess, PhaseGuess
-from colloc.solver import Hessian, Solver, chosen_solver
+from colloc.solver import Solver, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,
     choice,
-    count,
     finite_number,
     flag,
     instance,
@@ -44,23 +42,17 @@ A = TypeVar("A", Solution, SequenceSolution)
 def solve(
     problem: Problem | NLP, curve: Transcription | None = None, *,
     tol: float | None = None, guess: PhaseGuess = None, parameters: Mapping[str, Any] | None = None,
-    dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
-    solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
-    compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, cost_tolerance: float | None = None, between: str = "always",
-    starts: int | None = None, seconds: float | None = None, raise_on_failure: bool = True,
+    plan: Sequence[NextStep] | None = None, solver: Solver | None = None, compile: bool | Compile | None = None,
+    progress: ProgressRequest = None, seconds: float | None = None, raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
 
 @overload
 def solve(
-    problem: Sequence | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
+    problem: Phases | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
     tol: float | None = None, guess: MotionGuess = None, parameters: Mapping[str, Any] | None = None,
-    dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
-    solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
-    compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, cost_tolerance: float | None = None, between: str = "always",
-    starts: int | None = None, seconds: float | None = None, raise_on_failure: bool = True,
+    plan: Sequence[NextStep] | None = None, solver: Solver | None = None, compile: bool | Compile | None = None,
+    progress: ProgressRequest = None, seconds: float | None = None, raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
 
@@ -69,50 +61,43 @@ def solve(
 @silent_if_told
 @finishes_progress
 def solve(
-    problem: Problem | Sequence | NLP | SequenceNLP,
+    problem: Problem | Phases | NLP | SequenceNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
     *,
     tol: float | None = None,
     guess: MotionGuess = None,
     parameters: Mapping[str, Any] | None = None,
-    dynamics: InverseDynamics | None = None,
-    sensitivities: DerivativeRecursion | None = None,
+    plan: Sequence[NextStep] | None = None,
     solver: Solver | None = None,
-    hessian: Hessian | None = None,
-    ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None,
     progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2,
-    cost_tolerance: float | None = None,
-    between: str = "always",
-    starts: int | None = None,
     seconds: float | None = None,
     raise_on_failure: bool = True,
 ) -> Solution | SequenceSolution:
     """The motion that minimises the cost, from exact sparse derivatives.
 
-    Without a curve one is chosen and refined: `co.solve(problem)` is right to 1e-3, or says that it is not.
+    With a curve one program is solved once. Without one a curve is chosen, cheaper optima are sought from other starts,
+    and the grid is refined: `co.solve(problem)` is right to 1e-3, or warns that it is not. These steps are the `plan`,
+    and `Solution.plan` lists those that made the answer.
 
-    A cost that depends on nothing unknown, such as `co.integral(lambda now: 0.0)`, asks for any motion that meets the
-    constraints: the one nearest the guess is found, in variables of natural size.
+    With a constant cost, such as `co.integral(lambda now: 0.0)`, the answer is the feasible motion nearest to the
+    guess, measured in scaled variables.
 
-    Building takes as long as solving: a sweep over parameter values or guesses
-    transcribes once and solves the NLP again and again.
+    Building takes as long as solving: for many parameter values or guesses transcribe once, and solve the NLP.
 
     Parameters
     ----------
     problem : Problem, Sequence or NLP
-        An NLP, as `transcribe` returns it, brings its curve, dynamics, sensitivities and compiled functions.
+        An NLP, as `transcribe` returns it, brings its curve, formulation of the dynamics and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
         For a Sequence one for all phases, or a mapping of phase to curve.
         By default splines whose accelerations may jump, on twenty equal intervals; in a free duration without a guess
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.rounds` lists the rounds. None with a curve. Without one 1e-3 is tried for, and
-        a cost that by its estimate (``error["cost"]``) is right to a quarter of that is not confirmed by another round.
-        Where after two rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at
-        them, where arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
+        relative, are below. By default 1e-3 without a curve, where a cost that by its estimate (``error["cost"]``) is
+        right to a quarter of that is not confirmed by another round; with a curve there is no refinement, and an answer
+        counts as solved up to 1e-2. Beside a plan it is the tolerance of steps that state none.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
@@ -121,15 +106,15 @@ def solve(
         it. For a Sequence any of these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
-    dynamics : newton_euler, lagrange or lie
-        Formulation of the inverse dynamics, newton_euler by default; it changes no physics.
-    sensitivities : optional
-        Recursion for the derivatives of the torques, as in `transcribe`. By default `composite_sensitivities` from
-        eight joints on, `by_differentiation(dynamics)` below.
+    plan : sequence of steps, optional
+        Steps from `co.refinement`, one after another: `Solve`, `SeekStarts`, `Refine`, `AtSwitches`, or functions of
+        one's own from an `Attempt` to another. By default
+
+        - ``[Solve()]`` with a curve or an NLP,
+        - ``[Solve(), Refine(tol), AtSwitches()]`` with a curve and a `tol`,
+        - ``[Solve(), SeekStarts(8, quick=True), Refine(1e-3, confirm=False), AtSwitches()]`` without a curve.
     solver : Solver, optional
         ``co.Ipopt(hessian=..., max_iter=...)``, which is the default with no options, or any other `Solver`.
-    hessian, ipopt : Hessian and mapping, optional
-        In place of a solver, ``hessian=h, ipopt={"max_iter": 500}`` is short for ``co.Ipopt(hessian=h, max_iter=500)``.
     compile : bool or Compile, optional
         By default an interpreter evaluates values and derivatives, several nodes at a time, forty to a hundred and
         fifty times as fast as CasADi's virtual machine where it writes machine code (x86-64 with AVX2), half as fast as
@@ -143,32 +128,12 @@ def solve(
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
         raises ends the solve; `plot.view(problem)` is such a function, a page with the iterates. One that has a method
-        `finish` is told the answer by it, or None. Unless this is False, building and compiling that take more than
-        two seconds are announced on standard error wherever it leads.
-    violation_tolerance : float
-        Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
-        From 1.0 on, as where a motion is but the guess of another search, none is estimated.
-    cost_tolerance : float, optional
-        The same of the cost alone: how much dearer than the best of its valley an answer may be; by default
-        `violation_tolerance`. 1.0 where the best motion of this very curve is asked for, as where measured data are
-        followed, whose noise a finer spline would follow as well: then no estimate is made, which takes long for
-        motions of thousands of unknowns. Not beside `tol`.
-    between : "always" or "nodes"
-        Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
-        there, ten times at most; or at the curve's own nodes alone.
-    starts : int, optional
-        Motions from which an optimum is sought: the guess, the straight line if that is not the guess, then random
-        ones, and the cheapest motion is the answer. All but the guess are solved on six intervals, and the best of
-        their ends, two or a quarter as many as there are starts, on the curve; of more than eight starts most lie near
-        the best ends so far. Where there is a guess, its motion stays the answer unless another is cheaper by 1 %.
-        `Solution.starts` says how many led where. 1 is the guess alone, and what a call with a curve does by default.
-        Without a curve there are at most eight, with no more iterations than take about as long as the first solve
-        from the guess, and no more after two that lead to where the guess leads; none beyond twelve joints, without
-        joints, or where the guess took next to no iterations. They are the same in every call.
+        `finish` is called by it with the answer, or None. Unless this is False, building and compiling that take more
+        than two seconds are announced on standard error wherever it leads.
     seconds : float, optional
-        What the whole call may take, starts and rounds of refinement included. When it is over, the best motion so far
-        is returned with `Status.TIME_LIMIT`, and a warning: that of the last round that came to its end, in the first
-        round the best iterate. Building and compiling a program are not cut short.
+        Time limit of the whole call in seconds, including all starts and rounds of refinement. When it is reached, the
+        best motion found so far is returned with `Status.TIME_LIMIT` and a warning: that of the last complete round,
+        in the first round the best iterate. Building and compiling a program are not cut short.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
 
@@ -188,7 +153,7 @@ def solve(
     See Also
     --------
     refine : A finer grid for an answer that exists.
-    transcribe : The program, built once for many solves.
+    transcribe : The program, built once for many solves, by any formulation of the dynamics.
     multistart : Many random starts on any executor, and all the optima to which they lead.
     sweep : Solves for many values of parameters.
     verify : Whether the answer holds, by means of its own.
@@ -200,57 +165,67 @@ def solve(
     >>> nlp = co.transcribe(problem, co.BSpline(20))  # built once, solved for several guesses or parameters
     >>> co.solve(nlp, guess=co.line((0.0, -2.0), (1.0, -1.0))).status
     <Status.SOLVED: 'solved'>
+    >>> many = [co.refinement.Solve(), co.refinement.SeekStarts(12), co.refinement.Refine(1e-2)]
+    >>> co.solve(problem, co.BSpline(10), plan=many).starts.count
+    12
     """
-    instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
-    tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
-    if cost_tolerance is not None:
-        cost_tolerance = finite_number("cost_tolerance", cost_tolerance, positive=True)
-    screened, confirmed = curve is None and not isinstance(problem, BaseNLP), True
-    if starts is not None:
-        screened = count("starts", starts, at_least=1) > 1
-    if curve is None and not isinstance(problem, BaseNLP):
-        curve = default_curves(problem, guessed=guess is not None)
-        confirmed, tol = tol is not None, 1e-3 if tol is None else tol
+    instance("problem", problem, Problem | Phases | NLP | SequenceNLP)
     if tol is not None:
-        tolerance = relative_tolerance("tol", tol)
-        if cost_tolerance is not None:
-            raise InputError(
-                "cost_tolerance is for motions of one curve, which is not refined; got "
-                f"cost_tolerance={cost_tolerance} beside tol={tol:g}: give a curve and no tol, or leave it out"
-            )
-    choice("between", between, ("always", "nodes"))
+        relative_tolerance("tol", tol)
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
-    chosen = chosen_solver(solver, ipopt, hessian)
     begin = time.perf_counter()
-    deadline = begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
-    if isinstance(problem, BaseNLP):
-        nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
-    else:
-        assert curve is not None
-        nlp = program_of(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile)
+    has_curve = curve is not None or isinstance(problem, BaseNLP)
+    steps = default_plan(tol, has_curve=has_curve) if plan is None else checked_plan(plan)
+    chosen, deadline = chosen_solver(solver), _deadline(begin, seconds)
+    nlp = _program(problem, curve, compile, guessed=guess is not None)
     values = nlp.problem.parameter_values(parameters)
-    run = Run(values, chosen, progress, tolerance, cost_tolerance, between == "always", deadline)
-    solution, start = run(nlp, guess, begin)
-    if screened:
-        solution, guess = best_of_starts(nlp, solution, run, guess, starts)
-    if tol is not None:
-        solution = replace(refined(solution, run, guess, confirmed=confirmed), starts=solution.starts)
-    judge(solution, start, raise_on_failure, seconds)
+    run = Run(values, chosen, progress, plan_tolerance(steps, tol), deadline=deadline)
+    end = Attempt(nlp, run, guess, begin=begin).followed(steps)
+    return _judged_answer(end, raise_on_failure=raise_on_failure, seconds=seconds)
+
+
+def _deadline(begin: float, seconds: float | None) -> float:
+    """When a call ends with the best motion so far, on the clock of `time.perf_counter`."""
+    return begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
+
+
+def _program(
+    problem: Problem | Phases | NLP | SequenceNLP,
+    curve: Transcription | Mapping[str, Transcription] | None,
+    compile: bool | Compile | None,
+    *,
+    guessed: bool,
+) -> NLP | SequenceNLP:
+    """The program of a problem; InputError for arguments beside an NLP that it brings itself."""
+    if not isinstance(problem, BaseNLP):
+        curve = default_curves(problem, guessed=guessed) if curve is None else curve
+        return program_of(problem, curve, compile=compile)
+    for name, value in {"curve": curve, "compile": compile}.items():
+        if value is not None:
+            raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
+    return problem
+
+
+def _judged_answer(end: Attempt, *, raise_on_failure: bool, seconds: float | None) -> Solution | SequenceSolution:
+    """The motion at the end of a plan, with the steps that made it."""
+    solution = replace(end.answer, plan=end.steps)
+    assert end.start is not None
+    judge(solution, end.start, raise_on_failure, seconds)
     return solution
 
 
 @overload
 def refine(
-    solution: A, tol: float = 1e-3, *, at: None = None, solver: Solver | None = None, hessian: Hessian | None = None,
-    ipopt: Mapping[str, Any] | None = None, progress: ProgressRequest = None, seconds: float | None = None,
+    solution: A, tol: float = 1e-3, *, at: None = None, solver: Solver | None = None, progress: ProgressRequest = None,
+    seconds: float | None = None,
 ) -> A: ...  # fmt: skip
 
 
 @overload
 def refine(
-    solution: Solution, tol: float = 1e-3, *, at: str, solver: Solver | None = None, hessian: Hessian | None = None,
-    ipopt: Mapping[str, Any] | None = None, progress: ProgressRequest = None, seconds: float | None = None,
+    solution: Solution, tol: float = 1e-3, *, at: str, solver: Solver | None = None, progress: ProgressRequest = None,
+    seconds: float | None = None,
 ) -> Solution | SequenceSolution: ...  # fmt: skip
 
 
@@ -264,8 +239,6 @@ def refine(
     *,
     at: str | None = None,
     solver: Solver | None = None,
-    hessian: Hessian | None = None,
-    ipopt: Mapping[str, Any] | None = None,
     progress: ProgressRequest = None,
     seconds: float | None = None,
 ) -> Solution | SequenceSolution:
@@ -284,7 +257,7 @@ def refine(
         other is met; then on more intervals, until its error is below `tol`. As nothing jumps inside of an arc, a
         motion from bound to bound, and its costates, are right to many more digits. `optimality.arcs` lists the arcs.
         Where none are found that hold, the grid is refined instead, with a warning.
-    solver, hessian, ipopt, progress, seconds :
+    solver, progress, seconds :
         As in `solve`.
 
     Returns
@@ -314,23 +287,12 @@ def refine(
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     check_progress(progress)
-    deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
+    deadline = _deadline(time.perf_counter(), seconds)
     tolerance = relative_tolerance("tol", tol)
-    run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
-    judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
-    if at is None:
-        finer = refined(judged, run)
-    else:
+    run = Run(solution.parameters, chosen_solver(solver), progress, tolerance, deadline=deadline)
+    steps: list[NextStep] = [Refine(tolerance), AtSwitches()]
+    if at is not None:
         choice("at", at, ("switches",))
-        finer = at_switches(judged, run)
-    finer = replace(finer, starts=solution.starts)
-    judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
-    return finer
-
-
-def _alone(nlp: NLP | SequenceNLP, **arguments: Any) -> NLP | SequenceNLP:
-    """The NLP; InputError for arguments beside it that it brings itself."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
-    return nlp
+        steps = [AtSwitches(tolerance, arcs=True)]
+    begin = Attempt(solution.nlp, run, solution=solution, start=solution.x, steps=solution.plan)
+    return _judged_answer(begin.followed(steps), raise_on_failure=False, seconds=seconds)

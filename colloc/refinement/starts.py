@@ -168,7 +168,7 @@ def _near(number: int, parents: list[ScreeningResult]) -> StartJob:
 
 
 def best_of_starts(
-    nlp: NLP | SequenceNLP, solution: A, run: Run, guess: MotionGuess, count: int | None
+    nlp: NLP | SequenceNLP, solution: A, run: Run, guess: MotionGuess, count: int, *, quick: bool = False
 ) -> tuple[A, MotionGuess]:
     """The cheapest of the motions to which some starts lead, and from where it is found.
 
@@ -181,12 +181,14 @@ def best_of_starts(
     run : Run
     guess : optional
         As in `solve`.
-    count : int, optional
-        Number of starts, the guess included; by default a few, in proportion to what the guess took.
+    count : int
+        Number of starts, the guess included.
+    quick : bool
+        Whether effort is in proportion to what the guess took: see `SeekStarts`.
     """
-    if solution.outcome.status in CUT_SHORT or (count is None and not _worth_while(nlp, solution)):
+    if solution.outcome.status in CUT_SHORT or (quick and not _worth_while(nlp, solution)):
         return solution, guess
-    search = _StartSearch(nlp, solution, run, guess, count)
+    search = _StartSearch(nlp, solution, run, guess, count, quick=quick)
     search.screen()
     return search.best()
 
@@ -243,9 +245,10 @@ class _StartSearch:
 
     def __init__(
         self, nlp: NLP | SequenceNLP, solution: Solution | SequenceSolution, run: Run, guess: MotionGuess,
-        count: int | None,
+        count: int, *, quick: bool,
     ):  # fmt: skip
         self._nlp, self._solution, self._run, self._guess, self._count = nlp, solution, run, guess, count
+        self._quick = quick
         self._coarse = on_curves(nlp, {name: curve.coarser(_INTERVALS) for name, curve in nlp.curves.items()})
         self._durations = [phase.duration for phase in solution.phases.values()]
         self._valleys: list[_StartValley] = []
@@ -258,11 +261,11 @@ class _StartSearch:
 
     def screen(self) -> None:
         """All starts but the guess on the coarse grid, until Ctrl-C, or until there is no time left."""
-        limit, iterations = self._count or _FEW, 0
-        affordable = np.inf if self._count else _affordable(self._nlp, self._solution)
+        limit, iterations = self._count, 0
+        affordable = _affordable(self._nlp, self._solution) if self._quick else np.inf
         ends: list[ScreeningResult] = []
         with Progress(limit - 1, "starts", self._shown()) as bar:
-            for batch in batches(limit, ends) if self._count else [[StartJob(k) for k in range(1, limit)]]:
+            for batch in [[StartJob(k) for k in range(1, limit)]] if self._quick else batches(limit, ends):
                 for job in batch:
                     if not self._cut_short and iterations < affordable and not self._agree():
                         iterations += self._solve(job)
@@ -272,12 +275,12 @@ class _StartSearch:
     def _shown(self) -> bool:
         """Whether a bar counts the starts: where it is asked for, or where there are many and a terminal."""
         progress = self._run.progress
-        return progress is True or (progress is None and bool(self._count) and sys.stderr.isatty())
+        return progress is True or (progress is None and not self._quick and sys.stderr.isatty())
 
     def _agree(self) -> bool:
         """Whether of few starts enough have led to one optimum, that of the guess or another, and none to a third."""
         ends = [valley for valley in self._valleys if valley.starts != [0]]
-        return not self._count and len(ends) == 1 and len(ends[0].starts) > _AGREE
+        return self._quick and len(ends) == 1 and len(ends[0].starts) > _AGREE
 
     def _solve(self, job: StartJob) -> int:
         """A start on the coarse grid, to its end or until it is near a known optimum; its iterations."""
@@ -348,10 +351,10 @@ class _StartSearch:
     def _hopeful(self) -> list[_StartValley]:
         """The best valleys of the coarse grid that may be cheaper than that of the guess on the first one."""
         limit = np.inf
-        if not self._count and self._solution.outcome.status is Status.SOLVED:
+        if self._quick and self._solution.outcome.status is Status.SOLVED:
             limit = self._solution.cost + _HOPEFUL * self._solution.cost_scale
         others = [v for v in self._valleys if v.solution is None and v.cost <= limit]
-        return sorted(others, key=lambda v: v.cost)[: max(_TRIED, (self._count or 0) // 4)]
+        return sorted(others, key=lambda v: v.cost)[: _TRIED if self._quick else max(_TRIED, self._count // 4)]
 
     def _solve_on_first_grid(self, valley: _StartValley) -> None:
         """The optimum near that of a valley; where it is that of another, the two are one."""
@@ -365,7 +368,7 @@ class _StartSearch:
                 progress(now)
             self._watch(now, solved)
 
-        run = self._run if self._count else replace(self._run, progress=watch)
+        run = replace(self._run, progress=watch) if self._quick else self._run
         try:
             solution, _ = run(self._nlp, coarse, time.perf_counter())
         except _Arrived as arrival:
@@ -394,5 +397,5 @@ class _StartSearch:
             return None
         best = min(solved, key=lambda valley: valley.cost)
         usual = next((valley for valley in solved if 0 in valley.starts), best)
-        gain = _CLEARLY if self._guess is not None or not self._count else SAME_COST
+        gain = _CLEARLY if self._guess is not None or self._quick else SAME_COST
         return best if usual.cost - best.cost > gain * self._solution.cost_scale else usual

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from colloc.refinement.iteration import ProgressRequest, finishes_progress
 from colloc.refinement.run import Run
 from colloc.solution import Solution
 from colloc.solution.question import question
-from colloc.solver import Hessian, Solver, Start, Status, chosen_solver
+from colloc.solver import Solver, Start, Status, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance
 
@@ -27,8 +25,6 @@ def tie_break(
     cost: Cost,
     *,
     solver: Solver | None = None,
-    hessian: Hessian | None = None,
-    ipopt: Mapping[str, Any] | None = None,
     progress: ProgressRequest = None,
     raise_on_failure: bool = True,
 ) -> Solution:
@@ -45,7 +41,7 @@ def tie_break(
         With the duration as its only cost, and found to be an optimum; of any curve, which is kept, with its nodes.
     cost : Cost
         What the joints that are free save, such as squared torques or accelerations.
-    solver, hessian, ipopt, progress, raise_on_failure :
+    solver, progress, raise_on_failure :
         As in `solve`.
 
     Returns
@@ -75,7 +71,7 @@ def tie_break(
     instance("cost", cost, Cost, "see co.integral")
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
-    chosen = chosen_solver(solver, ipopt, hessian)
+    chosen = chosen_solver(solver)
     problem = solution.problem
     if not problem.minimize.is_duration or problem.horizon.lower == problem.horizon.upper:
         costs = ", ".join(problem.costs)

@@ -66,7 +66,7 @@ def _advice(solution: Solution | SequenceSolution, phase: Solution) -> str:
         return (
             f"{end}, on intervals as narrow as make sense: what changes there needs a smoother statement, or more time"
         )
-    return f"{end}, as finer grids led to nothing better: another start may, as in co.solve(..., starts=20)"
+    return f"{end}, as finer grids led to nothing better: another start may, as with co.refinement.SeekStarts(20)"
 
 
 def _when(phase: Solution) -> str:

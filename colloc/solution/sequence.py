@@ -35,7 +35,7 @@ class SequenceSolution(BaseSolution):
     Parameters
     ----------
     program : SequenceNLP or DeferredNLP
-    outcome, parameters, rounds, starts, measured :
+    outcome, parameters, rounds, starts, plan, measured :
         As in `Solution`.
 
     Examples
@@ -53,6 +53,7 @@ class SequenceSolution(BaseSolution):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
     starts: Starts | None = None
+    plan: tuple[str, ...] = ()
     measured: Measured = field(default_factory=Measured)
 
     @property

@@ -75,6 +75,7 @@ class BaseSolution(Named[Any], ABC):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...]
     starts: Starts | None
+    plan: tuple[str, ...]
     measured: Measured
 
     def __post_init__(self) -> None:
@@ -391,6 +392,8 @@ class BaseSolution(Named[Any], ABC):
         rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
+        if self.plan:
+            rows.append(("plan", ", ".join(self.plan)))
         if self.starts is not None:
             rows.append(("starts", str(self.starts)))
         error = self.error if self.outcome.judges_cost else self.error.without("cost")
@@ -428,6 +431,8 @@ class Solution(BaseSolution):
         The rounds of the refinement that led here, this one the last; empty without one.
     starts : Starts or None
         Where the starts of the solve have led; None if there was the guess alone. Files do not keep it.
+    plan : tuple of str
+        The steps that made this answer: see the plan of `solve`. Files do not keep it.
     measured : Measured
         The motion, with what is known of it; that of another solution if the motion is the same.
     total_cost_scale : float
@@ -452,6 +457,7 @@ class Solution(BaseSolution):
     total_cost_scale: float = 0.0
     part_of: tuple[CostGap, str] | None = None
     starts: Starts | None = None
+    plan: tuple[str, ...] = ()
     measured: Measured = field(default_factory=Measured)
 
     def __getitem__(self, joint: str) -> JointSample:

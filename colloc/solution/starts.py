@@ -37,7 +37,7 @@ class Starts(NamedTuple):
 
     Examples
     --------
-    >>> solution = co.solve(problem, co.BSpline(20), starts=6)
+    >>> solution = co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(), co.refinement.SeekStarts(6)])
     >>> print(solution.starts)
     6: all lead to this motion
     >>> solution.starts.from_guess

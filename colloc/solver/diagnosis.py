@@ -123,7 +123,9 @@ def failure_reason(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray
     if bent := None if violated else kink(nlp, x, p):
         lines.append(bent)
     elif limited:
-        lines.append('allow more iterations, as in ipopt={"max_iter": 10000}, or begin nearer, as in co.keyframes(...)')
+        lines.append(
+            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), or begin nearer, as in co.keyframes(...)"
+        )
     if dependent := dependent_rows(nlp, start, p):
         lines += [
             "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",

@@ -24,7 +24,7 @@ from colloc.solver.nlpsol import Nlpsol, RefusedOptions
 from colloc.solver.progress import OnIteration
 from colloc.solver.scaling import Hessian, check_hessian, unscaled_costs
 from colloc.solver.solver import Outcome, PreparedSolver, Solver, Start, Status, check_solver
-from colloc.support.checks import InputError, finite_number, mapping, quoted, spelt, text, unknown_name
+from colloc.support.checks import InputError, finite_number, mapping, spelt, text, unknown_name
 from colloc.transcription import BaseNLP
 
 Evaluate = Callable[[np.ndarray], Any]
@@ -126,19 +126,9 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     return checked
 
 
-def chosen_solver(
-    solver: Solver | None, ipopt: Mapping[str, Any] | None = None, hessian: Hessian | None = None
-) -> Solver:
-    """The solver that a user asks for: an object or, for short, IPOPT with some options and a Hessian."""
-    if solver is None:
-        return Ipopt(hessian=Hessian.EXACT if hessian is None else hessian, **check_options(ipopt))
-    for name, value in (("ipopt", ipopt), ("hessian", hessian)):
-        if value is not None:
-            raise InputError(
-                f"solver and {name} are given, of which either is enough: {name}= is short for solver=co.Ipopt(...), "
-                f"got solver={quoted(solver)}, {name}={quoted(value)}"
-            )
-    return check_solver(solver)
+def chosen_solver(solver: Solver | None) -> Solver:
+    """The solver of a call: IPOPT with the library's defaults unless another is asked for."""
+    return Ipopt() if solver is None else check_solver(solver)
 
 
 @spelt

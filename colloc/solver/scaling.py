@@ -46,7 +46,7 @@ class Hessian(Enum):
     --------
     >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
     >>> slow = co.Problem(problem.model, 1.0, effort, problem.subject_to)
-    >>> co.solve(slow, co.BSpline(20), hessian=co.solver.Hessian.GAUSS_NEWTON).status
+    >>> co.solve(slow, co.BSpline(20), solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON)).status
     <Status.SOLVED: 'solved'>
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from colloc.curves.curve import stored_curve
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
-from colloc.refinement.rounds import refined
+from colloc.refinement.plan import TOLERANCE, AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves
 from colloc.solution import SequenceSolution, Solution, solution_of
@@ -165,11 +165,12 @@ class CaseSolver(Portable):
         begin, nlp = time.perf_counter(), self._nlp(case.values)
         run = self._run(nlp.problem, case.values)
         guess = self.guess if case.neighbour is None else self._neighbour(nlp, *case.neighbour)
-        solution, _ = run(nlp, guess, begin)
-        if case.neighbour is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
-            solution, _ = run(nlp, self.guess, begin)  # a neighbour that misleads
+        solved = Solve()(Attempt(nlp, run, guess, begin=begin))
+        if case.neighbour is not None and solved.answer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+            solved = Solve()(Attempt(nlp, run, self.guess, begin=begin))  # a neighbour that misleads
         if self._tolerance is not None:
-            solution = refined(solution, run)
+            solved = replace(solved, guess=None).followed([Refine(), AtSwitches()])
+        solution = solved.answer
         if solution.outcome.status is Status.INTERRUPTED:
             raise InterruptedError(solution.status)
         return solution
@@ -188,7 +189,7 @@ class CaseSolver(Portable):
 
     @property
     def _tolerance(self) -> float | None:
-        return 1e-3 if self.tol is None and self.curve is None else self.tol
+        return TOLERANCE if self.tol is None and self.curve is None else self.tol
 
     def _run(self, problem: Problem | Sequence, values: Values) -> Run:
         parameters: Values | None = values

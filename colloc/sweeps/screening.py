@@ -15,8 +15,8 @@ import numpy as np
 from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
+from colloc.refinement.plan import AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.random_motions import default_durations, near_start, random_start
-from colloc.refinement.rounds import refined
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves, ScreeningResult, StartJob
 from colloc.solution import SequenceSolution, Solution, solution_of
@@ -129,11 +129,11 @@ class Refining(Portable):
         tolerance = 1e-2 if self.tol is None else self.tol
         run = Run(coarse.parameters, coarse.solver, False, tolerance)
         guess: Any = coarse.guess if result is None else coarse.solution(result)
+        steps = [Solve()] if self.tol is None else [Solve(), Refine(), AtSwitches()]
         try:
-            solution, _ = run(self.nlp, guess, begin)
+            return Attempt(self.nlp, run, guess, begin=begin).followed(steps).answer
         except InputError as error:
             return str(error)
-        return solution if self.tol is None else refined(solution, run, guess)
 
 
 def _better(reason: str, end: Any, best_reason: str, best: Any) -> bool:

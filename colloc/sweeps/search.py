@@ -43,7 +43,6 @@ def multistart(
     parameters: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None,
     solver: Solver | None = None,
-    ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Optima:
     """The distinct optima to which random motions lead, the best first.
@@ -71,7 +70,7 @@ def multistart(
     executor : int or Executor, optional
         That many processes, or any executor of concurrent.futures. By default one start after another, here; see
         `sweep`.
-    tol, parameters, compile, solver, ipopt :
+    tol, parameters, compile, solver :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -121,7 +120,7 @@ def multistart(
             check_guess(problem, guess)
         values = problem.parameter_values(parameters)
         curve = checked_curves(problem, curve)
-        screening = Screening(problem, coarser(curve), values, seed, chosen_solver(solver, ipopt), compile, guess)
+        screening = Screening(problem, coarser(curve), values, seed, chosen_solver(solver), compile, guess)
         refining = Refining(screening, curve, tol)
         _ = screening.nlp  # what does not fit the problem is said here, once
     with open_executor(executor) as pool, Progress(starts + keep + 1, "starts", progress) as bar:

@@ -60,7 +60,6 @@ def sweep(
     tol: float | None = None,
     compile: bool | Compile | None = None,
     solver: Solver | None = None,
-    ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Sweep:
     """A problem solved for many values: a table with a row for every case, failed ones with their reason.
@@ -96,7 +95,7 @@ def sweep(
         Whether cases start from solved neighbours; else all from the first guess.
     timeout : float, optional
         Seconds that a case may take in processes of the sweep's own, before it counts as failed.
-    tol, compile, solver, ipopt :
+    tol, compile, solver :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -150,7 +149,7 @@ def sweep(
     check_compile(compile)
     if guess is not None:
         check_guess(problem, guess)
-    worker = CaseSolver(problem, curve, tol, record, chosen_solver(solver, ipopt), compile, parameters, guess)
+    worker = CaseSolver(problem, curve, tol, record, chosen_solver(solver), compile, parameters, guess)
     no_parents: list[int | None] = [None] * len(values)
     parents = warm_start_parents(values, grid=isinstance(cases, Mapping)) if warm else no_parents
     study = _Study(worker, names, values, parents)

@@ -13,6 +13,7 @@ from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import reraise_interrupt
+from colloc.transcription.guess import default_curves
 from colloc.transcription.nlp import NLP, Recipe
 from colloc.transcription.sequence import SequenceNLP
 
@@ -20,7 +21,7 @@ from colloc.transcription.sequence import SequenceNLP
 @overload
 def transcribe(
     problem: Problem,
-    curve: Transcription,
+    curve: Transcription | None = None,
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
     *,
@@ -31,7 +32,7 @@ def transcribe(
 @overload
 def transcribe(
     problem: Phases,
-    curve: Transcription | Mapping[str, Transcription],
+    curve: Transcription | Mapping[str, Transcription] | None = None,
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
     *,
@@ -43,7 +44,7 @@ def transcribe(
 @reraise_interrupt
 def transcribe(
     problem: Problem | Phases,
-    curve: Transcription | Mapping[str, Transcription],
+    curve: Transcription | Mapping[str, Transcription] | None = None,
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
     *,
@@ -54,8 +55,8 @@ def transcribe(
     Parameters
     ----------
     problem : Problem or Sequence
-    curve : BSpline, HermiteSimpson or Radau
-        For a Sequence one for all phases, or a mapping of phase to curve.
+    curve : BSpline, HermiteSimpson or Radau, optional
+        For a Sequence one for all phases, or a mapping of phase to curve; by default that of `solve`.
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
@@ -80,7 +81,7 @@ def transcribe(
     <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Phases)
-    return program_of(problem, curve, dynamics, sensitivities, compile)
+    return program_of(problem, default_curves(problem) if curve is None else curve, dynamics, sensitivities, compile)
 
 
 def program_of(

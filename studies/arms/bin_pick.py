@@ -66,7 +66,7 @@ def solved(*, quick: bool = False) -> tuple[co.Solution, co.Solution]:
     free = co.solve(least_effort(model, way[0], way[-1], DURATION), curve)
     guess = co.keyframes(dict(zip((0.0, 0.3, 0.7, 1.0), way, strict=True)))
     problem = least_effort(model, way[0], way[-1], DURATION, KEPT_APART)
-    return free, co.solve(problem, curve, guess=guess, starts=1)
+    return free, co.solve(problem, curve, guess=guess)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

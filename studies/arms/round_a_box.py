@@ -43,7 +43,7 @@ def solved(*, quick: bool = False) -> tuple[co.Solution, co.Solution]:
     curve = co.BSpline(16, degree=4) if quick else None
     free = co.solve(least_effort(model, start, end, DURATION), curve)
     guess = co.keyframes({0.0: start, 0.5: above, 1.0: end})
-    return free, co.solve(least_effort(model, start, end, DURATION, PAIRS), curve, guess=guess, starts=1)
+    return free, co.solve(least_effort(model, start, end, DURATION, PAIRS), curve, guess=guess)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

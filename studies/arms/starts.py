@@ -83,7 +83,7 @@ def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.
     begin = time.perf_counter()
     problem, curve, ipopt = search
     several = None if executor == 1 else executor  # one worker is this process
-    found = co.multistart(problem, curve, starts=starts, executor=several, compile=True, ipopt=ipopt)
+    found = co.multistart(problem, curve, starts=starts, executor=several, compile=True, solver=co.Ipopt(**ipopt))
     return found, time.perf_counter() - begin
 
 

@@ -38,7 +38,9 @@ def by_hand(limits: np.ndarray) -> np.ndarray:
     nlp, solution, durations = co.transcribe(problem(), CURVE, compile=False), None, []
     for limit in limits:
         parameters = {"limit": limit}
-        solution = co.solve(nlp, guess=solution, parameters=parameters, between="nodes", progress=False)
+        solution = co.solve(
+            nlp, guess=solution, parameters=parameters, plan=[co.refinement.Solve(between="nodes")], progress=False
+        )
         durations.append(solution.duration)
     return np.array(durations)
 
@@ -46,7 +48,7 @@ def by_hand(limits: np.ndarray) -> np.ndarray:
 def by_solver(limits: np.ndarray) -> np.ndarray:
     """The same by the solver alone, which is handed starts and tells ends."""
     nlp: Any = co.transcribe(problem(), CURVE, compile=False)
-    first = co.solve(nlp, parameters={"limit": limits[0]}, between="nodes", progress=False)
+    first = co.solve(nlp, parameters={"limit": limits[0]}, plan=[co.refinement.Solve(between="nodes")], progress=False)
     prepared, start, durations = co.Ipopt().prepare(nlp), co.solver.Start(first.x, first.multipliers), []
     for limit in limits:
         outcome = prepared(start, np.array([limit]))

@@ -29,10 +29,10 @@ from colloc.studies.rising import squat
 from colloc.studies.walking import by_muscles
 from colloc.support.display import Table
 
-WAYS: Mapping[str, dict[str, Any]] = {
-    "exact": {"hessian": Hessian.EXACT},
-    "virtual": {"hessian": Hessian.EXACT, "compile": False},
-    "limited_memory": {"hessian": Hessian.LIMITED_MEMORY},
+WAYS: Mapping[str, tuple[Hessian, bool | None]] = {  # and whether it is compiled
+    "exact": (Hessian.EXACT, None),
+    "virtual": (Hessian.EXACT, False),
+    "limited_memory": (Hessian.LIMITED_MEMORY, None),
 }
 PARTS = {
     "seconds": "OverallAlgorithm",
@@ -113,12 +113,12 @@ def measured(program: Program, way: str) -> Run:
     """A program solved in one of `WAYS`, with the seconds that IPOPT writes down of itself."""
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-        log = Path(directory) / "ipopt.txt"
+        log, (hessian, compile) = Path(directory) / "ipopt.txt", WAYS[way]
         options = {"linear_solver": "mumps", "max_iter": MOST, "print_timing_statistics": "yes"}
         options |= {"output_file": str(log), "file_print_level": 3, "file_append": "yes"}
         solution = co.solve(
-            program.problem, program.curve, guess=program.guess, between="nodes", raise_on_failure=False,
-            progress=False, ipopt=options, **WAYS[way],
+            program.problem, program.curve, guess=program.guess, plan=[co.refinement.Solve(between="nodes")],
+            solver=co.Ipopt(hessian=hessian, **options), compile=compile, raise_on_failure=False, progress=False,
         )  # fmt: skip
         written = log.read_text()
     seconds = {

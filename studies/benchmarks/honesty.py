@@ -97,7 +97,12 @@ def solved(problem: co.Problem, name: str, tol: float | None) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
         return co.solve(
-            problem, CURVES[name], tol=tol, compile=False, ipopt={"max_cpu_time": PATIENCE}, raise_on_failure=False
+            problem,
+            CURVES[name],
+            tol=tol,
+            compile=False,
+            solver=co.Ipopt(max_cpu_time=PATIENCE),
+            raise_on_failure=False,
         )
 
 

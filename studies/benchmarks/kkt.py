@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A way to pose a problem, and options to solve it with."""
+    """A way to pose a problem, and options of `co.Ipopt` to solve it with."""
 
     name: str
     pose: Callable[[co.Problem], co.Problem]
@@ -73,9 +73,9 @@ def torques_lifted(problem: co.Problem) -> co.Problem:
 OURS = Choice("as it is", unchanged, {})
 CHOICES = [
     Choice("end states as rows", ends_as_rows, {}),
-    Choice("MUMPS by itself", unchanged, {"ipopt": MUMPS_ALONE}),
-    Choice("monotone barrier", unchanged, {"ipopt": {"mu_strategy": "monotone"}}),
-    Choice("adaptive barrier", unchanged, {"ipopt": {"mu_strategy": "adaptive"}}),
+    Choice("MUMPS by itself", unchanged, MUMPS_ALONE),
+    Choice("monotone barrier", unchanged, {"mu_strategy": "monotone"}),
+    Choice("adaptive barrier", unchanged, {"mu_strategy": "adaptive"}),
     Choice("Gauss-Newton", unchanged, {"hessian": co.solver.Hessian.GAUSS_NEWTON}),
     Choice("torques lifted", torques_lifted, {}),
 ]
@@ -110,11 +110,15 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
     """Iterations, milliseconds of linear algebra in each, and the cost; the median of several solves."""
     problem, found = choice.pose(case.problem), []
     for _ in range(turns):
-        options = {"max_iter": 500} | choice.options.get("ipopt", {})
-        given = choice.options | {"ipopt": options, "between": "nodes", "raise_on_failure": False, "progress": False}
+        solver = co.Ipopt(**({"max_iter": 500} | choice.options))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-            found.append(co.solve(problem, case.curve, **given))
+            found.append(
+                co.solve(
+                    problem, case.curve, plan=[co.refinement.Solve(between="nodes")], solver=solver, progress=False,
+                    raise_on_failure=False,
+                )
+            )  # fmt: skip
     algebra = median(one.seconds["solve"] - one.seconds["callbacks"] for one in found)
     last = found[-1]
     return {

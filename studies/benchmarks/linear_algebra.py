@@ -70,12 +70,18 @@ class Run(NamedTuple):
 
 
 def measured(problem: Any, curve: Any, way: str, **options: Any) -> tuple[co.Solution, Run]:
-    """A problem solved in one of `WAYS`; other options are IPOPT's, or of `co.solve` if it has them."""
-    settings = {name: options.pop(name) for name in ("guess", "hessian") if name in options}
+    """A problem solved in one of `WAYS`; other options are those of `co.Ipopt`, and `guess`."""
+    guess = options.pop("guess", None)
 
     def solve(chosen: dict[str, Any]) -> co.Solution:
         return co.solve(
-            problem, curve, between="nodes", raise_on_failure=False, progress=False, ipopt=chosen, **settings
+            problem,
+            curve,
+            solver=co.Ipopt(**chosen),
+            plan=[co.refinement.Solve(between="nodes")],
+            raise_on_failure=False,
+            progress=False,
+            guess=guess,
         )
 
     return timed(solve, way, **options)

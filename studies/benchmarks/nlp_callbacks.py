@@ -69,7 +69,12 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # 21 nodes leave the torques between them free
         solution = co.solve(
-            data.problem(), data.curve, compile=compile, progress=False, between="nodes", raise_on_failure=False
+            data.problem(),
+            data.curve,
+            compile=compile,
+            progress=False,
+            plan=[co.refinement.Solve(between="nodes")],
+            raise_on_failure=False,
         )
     seconds = solution.seconds["solve"]
     return {

@@ -86,7 +86,14 @@ def run(state: Callable[[], co.Problem | co.Sequence], curve: Any) -> Run:
     ready = time.perf_counter() - begin
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # torques between nodes are not asked for
-        found = co.solve(stated, curve, compile=False, progress=False, between="nodes", raise_on_failure=False)
+        found = co.solve(
+            stated,
+            curve,
+            compile=False,
+            progress=False,
+            plan=[co.refinement.Solve(between="nodes")],
+            raise_on_failure=False,
+        )
     total, processor = time.perf_counter() - begin, time.process_time() - at_work
     build, solve = ready + found.seconds["build"], found.seconds["solve"]
     solved = found.outcome.status is co.solver.Status.SOLVED

@@ -34,7 +34,14 @@ def solved(problem: Any, curve: Any, **options: Any) -> dict[str, float]:
         iterates.append(time.process_time())
 
     limits = {"max_cpu_time": PATIENCE, **options}
-    solution = co.solve(problem, curve, ipopt=limits, progress=note, between="nodes", raise_on_failure=False)
+    solution = co.solve(
+        problem,
+        curve,
+        solver=co.Ipopt(**limits),
+        plan=[co.refinement.Solve(between="nodes")],
+        progress=note,
+        raise_on_failure=False,
+    )
     return {
         "T": solution.duration,
         "solved": float(solution.outcome.status is co.solver.Status.SOLVED),

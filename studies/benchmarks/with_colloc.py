@@ -23,7 +23,9 @@ def main(kind: str) -> None:
         subject_to=[co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0))],
     )
     curve = co.BSpline(intervals=20) if kind == "spline" else co.HermiteSimpson(intervals=100)
-    solution = co.solve(problem, curve, between="nodes")  # one nonlinear program, as in plain CasADi
+    solution = co.solve(
+        problem, curve, plan=[co.refinement.Solve(between="nodes")]
+    )  # one nonlinear program, as in plain CasADi
     end = time.perf_counter()
     solve = solution.seconds["solve"]
     seconds = {"import": IMPORTED - START, "build": end - IMPORTED - solve, "solve": solve, "total": end - START}

@@ -101,7 +101,7 @@ def answer(classic: Classic, curve: Any, tol: float | None) -> Answer:
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
         try:
             solution = co.solve(
-                classic.problem(), curve, tol=tol, compile=False, ipopt={"max_wall_time": PATIENCE},
+                classic.problem(), curve, tol=tol, compile=False, solver=co.Ipopt(max_wall_time=PATIENCE),
                 raise_on_failure=False,
             )  # fmt: skip
         except co.InputError:

@@ -126,9 +126,9 @@ def search(swing: Swing, number: int, default: bool) -> Found:
             "ignore", co.refinement.SolutionWarning
         )  # most starts end where nobody would look for an optimum
         nlp = co.transcribe(swing.problem(), CURVE, compile=False)
-        options = {"max_iter": 300}
+        brief = co.Ipopt(max_iter=300)
         runs = [
-            co.solve(nlp, guess=guess, ipopt=options, raise_on_failure=False)
+            co.solve(nlp, guess=guess, solver=brief, raise_on_failure=False)
             for guess in starts(swing, number, np.random.default_rng(0))
         ]
         searched = time.perf_counter()

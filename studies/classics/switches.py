@@ -116,7 +116,7 @@ def in_arcs(problem: co.Problem, curve: co.BSpline | co.Radau = CURVE) -> Motion
     """A motion refined at its switches, from one on a grid that does not know of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # twenty intervals are coarse, on purpose
-        rough = co.solve(problem, curve, between="nodes", progress=False)
+        rough = co.solve(problem, curve, plan=[co.refinement.Solve(between="nodes")], progress=False)
     answer = co.refine(rough, at="switches", progress=False)
     assert isinstance(answer, Motion)
     return answer

@@ -151,7 +151,8 @@ def fall() -> tuple[str, dict[str, float]]:
     crank = float(crank_angles(heavy, run.x).max())
     # The best of the paper's splines, not of all motions.
     belts, raised = (
-        co.solve(with_belts(poses), co.BSpline(INTERVALS), violation_tolerance=1.0) for poses in (PRINTED, RAISED)
+        co.solve(with_belts(poses), co.BSpline(INTERVALS), plan=[co.refinement.Solve(tol=1.0)])
+        for poses in (PRINTED, RAISED)
     )
     beyond = float(np.degrees(belts.at(TIMES).q[:, 2].max()))
     note = (

@@ -77,7 +77,7 @@ def execute(problem: co.Problem, quick: bool) -> Tracked:
     """Prediction, controller, and execution with every wrong mass and mode of control."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # a coarse mesh of the quick form
-        solution = co.solve(problem, co.BSpline(20 if quick else 80), ipopt=TIGHT)
+        solution = co.solve(problem, co.BSpline(20 if quick else 80), solver=TIGHT)
     begin = time.perf_counter()
     tracking = co.control.time_varying_lqr(solution, steps=200 if quick else 400)
     seconds = time.perf_counter() - begin

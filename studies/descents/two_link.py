@@ -72,7 +72,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("descents.two_link", __doc__, argv)
     movement = co.descent.Movement(co.transcribe(problem, CURVE, co.dynamics.lie, co.dynamics.lie_sensitivities))
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 20)
-    solved = co.solve(problem, CURVE, violation_tolerance=1.0)  # the best of the paper's splines, not of all motions
+    solved = co.solve(
+        problem, CURVE, plan=[co.refinement.Solve(tol=1.0)]
+    )  # the best of the paper's splines, not of all motions
     numbers = found.numbers | {"optimum.solve": solved.cost}
     print(found.table(args.question, PUBLISHED))
     print(f"  co.solve on the same spline: {solved.cost:.8f}; cost of the guess: {numbers['cost.start']:.6f}")

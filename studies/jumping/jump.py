@@ -55,7 +55,7 @@ FINE = COARSE | {
     "flight": co.BSpline(breakpoints=FLYING, degree=5, continuity=1),
 }
 # MUMPS's own ordering takes twice as long for so many rows.
-IPOPT = {"mu_strategy": "adaptive", "mumps_pivot_order": 0, "max_iter": 400}
+IPOPT: dict[str, Any] = {"mu_strategy": "adaptive", "mumps_pivot_order": 0, "max_iter": 400}
 HUMAN_IPOPT = IPOPT | {"max_soc": 0, "tol": 1e-6}
 SPREAD = 0.3  # rad, of the joints' angles in random starts
 SAME = 1e-4  # of the cost
@@ -91,7 +91,7 @@ def solved(
     """The jump found from a start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
-        return co.solve(nlp, guess=guess, ipopt=ipopt, raise_on_failure=False, progress=False)
+        return co.solve(nlp, guess=guess, solver=co.Ipopt(**ipopt), raise_on_failure=False, progress=False)
 
 
 def measured(jump: Jump, solution: co.solution.SequenceSolution) -> dict[str, float]:

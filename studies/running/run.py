@@ -45,7 +45,7 @@ DURATIONS = (0.26, 0.28, 0.30, 0.32, 0.34, 0.36, 0.38, 0.40)  # s, of a step
 MEASURED = {"step": 60 / 84.8 / 2, "contact": 0.270, "peak": 2.51}  # s, s, body weights
 CURVES = {"stance": co.BSpline(10, degree=4, continuity=2), "flight": co.BSpline(6, degree=4, continuity=2)}
 HUMAN_CURVES = {"stance": co.BSpline(8, degree=4, continuity=2), "flight": co.BSpline(5, degree=4, continuity=2)}
-IPOPT = {"mu_strategy": "adaptive", "mumps_pivot_order": 0, "max_iter": 400}
+IPOPT: dict[str, Any] = {"mu_strategy": "adaptive", "mumps_pivot_order": 0, "max_iter": 400}
 HUMAN_IPOPT = IPOPT | {"max_soc": 0, "tol": 1e-4}
 HELD = [f"{joint}_{side}" for side in "rl" for joint in ("toe_extension", "shoulder_rotation", "forearm_pronation")]
 # degrees; no people run with the wide ranges of the joint table
@@ -85,7 +85,7 @@ def solved(
     """The step found from a start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
-        return co.solve(nlp, guess=guess, ipopt=ipopt, raise_on_failure=False, progress=False)
+        return co.solve(nlp, guess=guess, solver=co.Ipopt(**ipopt), raise_on_failure=False, progress=False)
 
 
 def force(solution: co.solution.SequenceSolution) -> np.ndarray:

@@ -110,8 +110,7 @@ def find(model: co.Model, folder: Path, curve: co.BSpline) -> co.Solution:
             co.Problem(model, DURATION, follow + left, loads=[ground]),
             curve,
             guess=co.line(upright, upright),
-            hessian=co.solver.Hessian.GAUSS_NEWTON,
-            starts=1,
+            solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON),
         )
 
 

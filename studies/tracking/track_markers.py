@@ -97,7 +97,7 @@ def find(recording: Recording, plate: bool) -> Found:
             CURVE,
             guess=co.line(upright, upright),
             # 9 iterations against 20 to 36 with the plate, 18 to 58 against 7 without it.
-            hessian=co.solver.Hessian.GAUSS_NEWTON if plate else co.solver.Hessian.EXACT,
+            solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON if plate else co.solver.Hessian.EXACT),
             compile=False,  # every recording is code of its own
         )
     at = solution.at(recording.t)

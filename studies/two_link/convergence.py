@@ -10,7 +10,7 @@ import colloc as co
 from colloc.studies.reporting import Row
 
 PAPER = co.BSpline(intervals=19, nodes=21)  # 22 control points a joint, 21 times: Xiang et al. (2009), section 6.1
-TIGHT = {"tol": 1e-9}  # a cost that mixes time and effort is flat in the duration
+TIGHT = co.Ipopt(tol=1e-9)  # a cost that mixes time and effort is flat in the duration
 
 
 @dataclass(frozen=True)
@@ -84,5 +84,5 @@ def run(problem: co.Problem, spline: co.BSpline, mesh: co.Radau) -> Runs:
         # Bang-bang torques overshoot between the nodes of a collocation mesh; the status and table say so.
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         paper = co.solve(problem, PAPER)
-        fine, meshed = (co.solve(problem, curve, ipopt=TIGHT) for curve in (spline, mesh))
+        fine, meshed = (co.solve(problem, curve, solver=TIGHT) for curve in (spline, mesh))
     return Runs(paper, fine, meshed, max(co.verify(solution).forward_error for solution in (fine, meshed)))

@@ -58,7 +58,7 @@ def solved(problem: co.Problem, spline: str, intervals: int, knots: str) -> co.S
     curve = SPLINES[spline](intervals, knots=knots)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the figure says what few cubic pieces miss
-        return co.solve(problem, curve, compile=False, violation_tolerance=1e-5, progress=False)
+        return co.solve(problem, curve, compile=False, plan=[co.refinement.Solve(tol=1e-5)], progress=False)
 
 
 @styled

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     for name, curve in STARTS.items():
         solution = co.solve(problem, curve, tol=tol, compile=False)
         equal = type(curve)(**_equal(curve, solution.nlp.n_x))
-        plain = co.solve(problem, equal, compile=False, violation_tolerance=0.1)
+        plain = co.solve(problem, equal, compile=False, plan=[co.refinement.Solve(tol=0.1)])
         seconds = sum(round.seconds for round in solution.rounds)
         own = {
             "T_error": solution.duration - EXACT,

@@ -50,7 +50,7 @@ def solved(problem: co.Problem, guess: Any = None, curve: co.curves.Transcriptio
     """The optimum in the paper's setting, or on another curve: one nonlinear program, inequalities at its nodes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # 21 nodes miss what is between them
-        return co.solve(problem, curve, guess=guess, between="nodes", progress=False)
+        return co.solve(problem, curve, guess=guess, plan=[co.refinement.Solve(between="nodes")], progress=False)
 
 
 @styled

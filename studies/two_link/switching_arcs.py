@@ -50,7 +50,9 @@ def _later(rough: co.Solution, start: float, t: float) -> np.ndarray:
 def solved(curve: co.curves.Transcription) -> tuple[co.solution.SequenceSolution, float]:
     """The optimum on a curve, and the seconds for all of it, the coarse spline included."""
     begin = time.perf_counter()
-    rough = co.solve(problem, co.BSpline(20), compile=False, progress=False, between="nodes")
+    rough = co.solve(
+        problem, co.BSpline(20), compile=False, progress=False, plan=[co.refinement.Solve(between="nodes")]
+    )
     sequence, guess = arcs(rough)
     found = co.solve(sequence, curve, guess=guess, compile=False, progress=False)
     return found, time.perf_counter() - begin

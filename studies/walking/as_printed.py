@@ -78,7 +78,13 @@ def solved(step: Step) -> tuple[co.Solution, co.Solution]:
 def _solve(problem: co.Problem, guess: Keyframes | co.Solution, hessian: co.solver.Hessian) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
-        return co.solve(problem, curve(), guess=guess, hessian=hessian, ipopt=IPOPT, between="nodes")
+        return co.solve(
+            problem,
+            curve(),
+            guess=guess,
+            solver=co.Ipopt(hessian=hessian, **IPOPT),
+            plan=[co.refinement.Solve(between="nodes")],
+        )
 
 
 def measured(step: Step, first: co.Solution, second: co.Solution) -> dict[str, float]:

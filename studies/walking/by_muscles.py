@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -39,7 +39,7 @@ LIMITS = {  # beside those of the model: a person who walks, not one who jumps o
     "knee_angle_l": (-1.2, 0.0),
 }
 LUMBAR = 50.0  # N m, of the motor in place of the trunk's muscles
-IPOPT = {"max_iter": 1000}
+PATIENT = co.Ipopt(max_iter=1000)
 LINES = {  # of the drawing: frames of bodies from the trunk to the toes
     "r": ["torso", "pelvis", "femur_r", "tibia_r", "talus_r", "calcn_r", "toes_r"],
     "l": ["pelvis", "femur_l", "tibia_l", "talus_l", "calcn_l", "toes_l"],
@@ -264,7 +264,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     speed = Option("speed", SPEED, "m/s", above=0.0)
     args = arguments("walking.by_muscles", __doc__, argv, quick="a coarse grid", options=[speed])
     made, begin = walk(args.speed), time.perf_counter()
-    options = {"ipopt": IPOPT, "progress": False}
+    options: dict[str, Any] = {"solver": PATIENT, "progress": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         guess = swinging(made.walker, args.speed, STEP)

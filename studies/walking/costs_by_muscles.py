@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -23,8 +24,8 @@ from colloc.plot.style import BLUE, GREEN, ORANGE, dress, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.by_muscles import (
     INTERVALS,
-    IPOPT,
     LIMITS,
+    PATIENT,
     SPEED,
     STEP,
     Walk,
@@ -72,7 +73,9 @@ def energy(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:
 
 CRITERIA: dict[str, Criterion] = {"effort": effort, "fatigue": fatigue, "energy": energy}
 COLOURS = dict(zip(CRITERIA, (BLUE, ORANGE, GREEN), strict=True))
-OPTIONS = {"ipopt": IPOPT, "progress": False, "cost_tolerance": 1.0}
+OPTIONS: dict[str, Any] = {
+    "solver": PATIENT, "progress": False, "plan": [co.refinement.Solve(judge_cost=False)]
+}  # fmt: skip
 
 
 def first_walk() -> co.Solution:

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -51,6 +52,14 @@ MEASURED = ("slow", "comfortable", "fast")  # paces of Fukuchi et al. (2018), be
 PLANAR, HUMAN = (4, 6, 10), (2, 5, 14)  # pieces of the phases
 NOISE = 0.1  # rad, of the postures of random starts
 SAME = 1e-3  # of the cost
+# From standing still.
+STANDING: dict[str, Any] = {"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "adaptive", "max_iter": 500}
+    "tol": 1e-4,
+    "constr_viol_tol": 1e-5,
+    "mu_strategy": "adaptive",
+    "max_iter": 500,
+}  # from standing still
+ROUGH: dict[str, Any] = IPOPT | {"tol": ROUGHLY / AT_START}
 OPTIONS = (
     Option("speed", 1.2, "m/s", above=0.0),
     Option("step-length", 0.6, "m", above=0.0),
@@ -151,8 +160,7 @@ def planar(posed: PhasedStep, guess: Keyframes | None = None) -> Found:
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         solution = co.solve(
             posed.sequence, curves(PLANAR), guess=guess or co.line(stand, stand), compile=False,
-            hessian=co.solver.Hessian.GAUSS_NEWTON, raise_on_failure=False,
-            ipopt={"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "adaptive", "max_iter": 500},
+            solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON, **STANDING), raise_on_failure=False,
         )  # fmt: skip
     return Found(posed, solution, solution.iterations, solution.seconds["solve"])
 
@@ -163,12 +171,12 @@ def spatial(posed: PhasedStep, guess: Keyframes | None = None) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         first = co.solve(
-            posed.motion_only, pieces, guess=guess or co.line(stand, stand), compile=True, ipopt=FIRST,
+            posed.motion_only, pieces, guess=guess or co.line(stand, stand), compile=True, solver=co.Ipopt(**FIRST),
             raise_on_failure=False,
         )  # fmt: skip
         solution = co.solve(
-            posed.sequence, pieces, guess=first, compile=True, hessian=co.solver.Hessian.GAUSS_NEWTON,
-            ipopt=IPOPT | {"tol": ROUGHLY / AT_START}, raise_on_failure=False,
+            posed.sequence, pieces, guess=first, compile=True,
+            solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON, **ROUGH), raise_on_failure=False,
         )  # fmt: skip
     return Found(
         posed, solution, first.iterations + solution.iterations, first.seconds["solve"] + solution.seconds["solve"]

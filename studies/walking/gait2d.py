@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from math import radians
+from typing import Any
 
 import colloc as co
 from colloc.models.human.walker2d import walker2d
@@ -23,7 +24,7 @@ from colloc.support.display import Table
 
 # rad; wider than for the 55 degrees of freedom, whose toes bend
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}
-IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "max_iter": 500}
+IPOPT: dict[str, Any] = {"tol": 1e-4, "constr_viol_tol": 1e-5, "max_iter": 500}
 SPLINE, MESH = co.BSpline(20, nodes=81), co.Radau(20, 3)
 WAYS: dict[str, tuple[Sharing, co.curves.Transcription, co.solver.Hessian]] = {
     "spline": (Sharing.FREE, SPLINE, co.solver.Hessian.GAUSS_NEWTON),
@@ -43,7 +44,7 @@ def walk(step: Step, way: str) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         solution = co.solve(
-            problem(posed), curve, guess=co.line(stand, stand), hessian=hessian, ipopt=IPOPT,
+            problem(posed), curve, guess=co.line(stand, stand), solver=co.Ipopt(hessian=hessian, **IPOPT),
             raise_on_failure=False,
         )  # fmt: skip
     return Report(posed, solution)

@@ -249,10 +249,11 @@ def film(solution: co.Solution, path: str, fps: float) -> None:
 
 def solved(made: Walk, guess: Any, following: float, rounds: int) -> tuple[co.Solution, dict[str, float]]:
     """The walk on a coarse grid, then on such as are halved where that is needed; with what it took."""
-    options = {
+    options: dict[str, Any] = {
         "parameters": {"following": following},
-        "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
-        "ipopt": {"max_iter": 600},
+        # What a better motion might save takes a program of twice the size for every grid.
+        "plan": [co.refinement.Solve(judge_cost=False)],
+        "solver": co.Ipopt(max_iter=600),
         "progress": False,
     }
     # With rates that are constant on every interval activations are straight there: no limit is passed between nodes.

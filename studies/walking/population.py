@@ -52,7 +52,7 @@ MEAN = 1.741  # m, stature of the man who takes steps of 0.6 m at 1.2 m/s
 SAMPLES = 101  # times of a step
 # From the optimum of a neighbour: multipliers kept, a barrier as low as where that one ended.
 PUSH = ("bound_push", "bound_frac", "slack_bound_push", "slack_bound_frac", "mult_bound_push")
-WARM = IPOPT | {"tol": 2e-5, "max_iter": 200, "mu_strategy": "monotone", "mu_init": 1e-6}
+WARM: dict[str, Any] = IPOPT | {"tol": 2e-5, "max_iter": 200, "mu_strategy": "monotone", "mu_init": 1e-6}
 WARM |= {"warm_start_init_point": "yes"} | {f"warm_start_{name}": 1e-5 for name in PUSH}
 EVENTS = ("hip.flexion", "knee.swing")  # whose spread Fukuchi et al. give
 PACES = dict(zip(SPEEDS, ("slow", "comfortable", "fast"), strict=True))
@@ -146,7 +146,7 @@ def walks(
         parameters=partial(values, planar),
         guess=start,
         executor=executor,
-        ipopt=WARM,
+        solver=co.Ipopt(**WARM),
         compile=compile,
         folder=folder,
     )

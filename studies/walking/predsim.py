@@ -281,10 +281,11 @@ def solved(
     made: Walk, guess: Any, grids: Sequence[tuple[int, int]], rounds: int
 ) -> tuple[co.Solution, dict[str, float]]:
     """The walk on grids, one after the other, then on such as are halved where that is needed; with what it took."""
-    options = {
-        "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
+    options: dict[str, Any] = {
+        # What a better motion might save takes a program of twice the size for every grid.
+        "plan": [co.refinement.Solve(judge_cost=False)],
         # Some 300 iterations to the first walk, after which the other barrier would begin anew.
-        "ipopt": {"max_iter": 600, "mu_strategy": "monotone", "tol": 1e-7},
+        "solver": co.Ipopt(max_iter=600, mu_strategy="monotone", tol=1e-7),
         "progress": False,
     }
     begin = time.perf_counter(), time.process_time()

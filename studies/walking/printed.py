@@ -37,7 +37,7 @@ from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, HALF_FOOT, MID_SWING
 
 CONTROL_POINTS, INSTANTS = 6, 11
 TOLERANCE = 1e-3
-IPOPT = {
+IPOPT: dict[str, Any] = {
     "tol": 1e-3, "constr_viol_tol": 0.1 * TOLERANCE, "max_iter": 500, "max_soc": 0, "mumps_pivot_order": 0,
     "mu_strategy": "adaptive",
 }  # fmt: skip

@@ -56,8 +56,8 @@ def relaxations(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", co.refinement.SolutionWarning)
             end = co.solve(
-                nlp, guess=guess, parameters={"allowed": [float(own == kind) for own in order]}, ipopt=IPOPT,
-                between="nodes", raise_on_failure=False,
+                nlp, guess=guess, parameters={"allowed": [float(own == kind) for own in order]},
+                plan=[co.refinement.Solve(between="nodes")], solver=co.Ipopt(**IPOPT), raise_on_failure=False,
             )  # fmt: skip
         amount = float(end.constants["slack"][order.index(kind)]) * size * unit
         found[name] = amount if end.outcome.status is co.solver.Status.SOLVED else np.inf

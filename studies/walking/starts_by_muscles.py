@@ -52,8 +52,8 @@ def attempt(made: Walk, guess: co.transcription.Keyframes) -> Run:
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of a coarse grid
         try:
             # Hundreds of iterations end where their last digits lead, so the linear solver is said.
-            options = {"max_iter": PATIENCE, "linear_solver": "mumps", "mumps_pivot_order": 5}
-            found = co.solve(made.problem, co.Radau(INTERVALS), guess=guess, ipopt=options, progress=False)
+            solver = co.Ipopt(max_iter=PATIENCE, linear_solver="mumps", mumps_pivot_order=5)
+            found = co.solve(made.problem, co.Radau(INTERVALS), guess=guess, solver=solver, progress=False)
         except co.SolveError:
             found = None
     return Run(found, time.process_time() - begin)

@@ -26,7 +26,7 @@ from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.walking.by_muscles import (
-    IPOPT,
+    PATIENT,
     SPEED,
     Walk,
     at_speed,
@@ -128,7 +128,7 @@ def refined(problem: co.Problem, guess: co.transcription.Keyframes | co.Solution
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         for _ in range(1 + rounds):
-            solution = co.solve(problem, curve, guess=guess, ipopt=IPOPT, progress=False)
+            solution = co.solve(problem, curve, guess=guess, solver=PATIENT, progress=False)
             solutions.append((solution, time.process_time() - begin))
             if solution.success:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import colloc as co
 from colloc.studies.walking.problem import motion_only, problem
@@ -15,11 +16,11 @@ from colloc.transcription import Keyframes
 # with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30). A barrier
 # lowered step by step ends in a step of twice the cost; one that follows how complementary an iterate is, and stays at
 # 1e-8, takes two thirds of the iterations of IPOPT's own, whose last hundred move the cost by 0.1 %.
-IPOPT = {
+IPOPT: dict[str, Any] = {
     "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
     "mu_strategy": "adaptive", "mu_oracle": "loqo", "mu_min": 1e-8,
 }  # fmt: skip
-FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
+FIRST: dict[str, Any] = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
 POINTS = 19  # control points of every joint: quartic splines of fifteen pieces, with knots where phases begin
 DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
@@ -28,7 +29,7 @@ COARSE, COARSE_NODES = 7, 11
 # a step costs 0.07. With few pieces, or knots apart from where phases begin, an adaptive barrier goes round in circles
 # (thirteen points), one that starts low does not.
 AT_START = 15.0
-LOOSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
+LOOSE_IPOPT: dict[str, Any] = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
 ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; for less, the exact Hessian goes on from there
 COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.05, "seamless": False}
 LOOSE, LOOSE_STEP = 13, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to nine pieces
@@ -77,12 +78,9 @@ def walk(
                 motion_only(step),
                 curve,
                 guess=start,
-                hessian=squares,
+                solver=co.Ipopt(hessian=squares, **FIRST),
+                plan=[co.refinement.Solve(tol=1.0, judge_cost=False, between="nodes")],
                 compile=compile,
-                ipopt=FIRST,
-                between="nodes",
-                violation_tolerance=1.0,
-                cost_tolerance=1.0,
             )
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
         relative = max(tolerance, ROUGHLY) / (1.0 if isinstance(guess, co.Solution) else AT_START)
@@ -90,14 +88,18 @@ def walk(
             stated,
             curve,
             guess=start,
-            hessian=squares,
+            solver=co.Ipopt(hessian=squares, **(options | {"tol": relative})),
+            plan=[co.refinement.Solve(judge_cost=False)],
             compile=compile,
-            ipopt=options | {"tol": relative},
-            cost_tolerance=1.0,
         )
         if tolerance < ROUGHLY:  # few iterations: no compiling
             found = co.solve(
-                stated, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance}, cost_tolerance=1.0
+                stated,
+                curve,
+                guess=found,
+                compile=False,
+                solver=co.Ipopt(**(IPOPT | {"tol": tolerance})),
+                plan=[co.refinement.Solve(judge_cost=False)],
             )
     return Report(step, found, first)
 

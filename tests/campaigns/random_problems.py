@@ -69,7 +69,7 @@ def check(seed: int, curve: str, kind: str, tol: float | None) -> None:
     options = {"max_cpu_time": _PATIENCE}
     chosen = eval(curve, {"co": co})
     try:
-        solution = co.solve(problem, chosen, tol=tol, compile=False, ipopt=options)
+        solution = co.solve(problem, chosen, tol=tol, compile=False, solver=co.Ipopt(**options))
     except co.SolveError as caught:
         error = str(caught)
     else:

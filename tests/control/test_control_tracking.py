@@ -13,7 +13,7 @@ from tests.support.problems import effort, time_optimal
 
 @pytest.fixture(scope="module")
 def solution() -> co.Solution:
-    found = co.solve(time_optimal(), co.BSpline(40), violation_tolerance=0.5)
+    found = co.solve(time_optimal(), co.BSpline(40), plan=[co.refinement.Solve(tol=0.5)])
     assert found.success
     assert found.duration == pytest.approx(0.3923, abs=1e-3)
     return found

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 
 import colloc as co
 
-TIGHT = {"tol": 1e-11, "acceptable_iter": 0}
+TIGHT = co.Ipopt(tol=1e-11, acceptable_iter=0)
 OMEGA, T = 3.0, 2.0
 START, END = np.array([1.0, 0.0]), np.array([-0.4, 0.7])
 
@@ -63,7 +63,7 @@ def test_the_closed_form_itself_solves_the_two_point_problem():
 def test_the_cost_converges_with_the_textbook_order(make, intervals, order):
     exact = exact_oscillator_cost()
     problem = oscillator()
-    errors = [abs(co.solve(problem, make(n), ipopt=TIGHT).cost - exact) for n in intervals]
+    errors = [abs(co.solve(problem, make(n), solver=TIGHT).cost - exact) for n in intervals]
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
     assert abs(slopes[-1] - order) < 0.35, (errors, slopes)
 
@@ -90,7 +90,7 @@ def test_the_end_of_an_initial_value_problem_converges_with_the_order_of_the_poi
         mass_on_a_rail(), T, co.integral(lambda now: now.tau[0] ** 2), [co.initial(q=START[0], qd=START[1]), spring]
     )
     exact = START[0] * np.cos(OMEGA * T) + START[1] / OMEGA * np.sin(OMEGA * T)
-    ends = [co.solve(problem, make(n), violation_tolerance=10.0).at(T).q[0] for n in intervals]
+    ends = [co.solve(problem, make(n), plan=[co.refinement.Solve(tol=10.0)]).at(T).q[0] for n in intervals]
     errors = np.abs(np.array(ends) - exact)
     slopes = np.log2(errors[:-1] / errors[1:])
     assert abs(slopes[-1] - order) < 0.35, (errors, slopes)
@@ -105,7 +105,7 @@ def test_least_squared_force_of_a_point_mass_is_exact(curve):
         co.integral(lambda now: now.tau[0] ** 2),
         [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)],
     )
-    solution = co.solve(problem, curve, ipopt=TIGHT)
+    solution = co.solve(problem, curve, solver=TIGHT)
     assert solution.success
     assert solution.cost == pytest.approx(12, rel=1e-11)
     s = np.linspace(0, 1, 11)
@@ -123,7 +123,7 @@ def test_minimum_time_of_a_double_integrator(curve):
         co.duration(),
         [co.initial(q=0.0, qd=0.0), co.final(q=d, qd=0.0)],
     )
-    solution = co.solve(problem, curve, ipopt={"tol": 1e-10})
+    solution = co.solve(problem, curve, solver=co.Ipopt(tol=1e-10))
     assert solution.success
     assert solution.duration == pytest.approx(2 * np.sqrt(m * d / F), abs=1e-6)
     early = solution.t < 0.49 * solution.duration

@@ -69,7 +69,7 @@ def lifted(reach: float) -> co.Problem:
 
 @pytest.mark.parametrize(("degree", "intervals"), [(2, (10, 20, 40)), (3, (8, 16, 32)), (4, (4, 8, 16))])
 def test_its_cost_converges_with_twice_the_order_of_its_accelerations(degree, intervals):
-    costs = np.array([co.solve(oscillator(), Chebyshev(n, degree), ipopt=TIGHT).cost for n in intervals])
+    costs = np.array([co.solve(oscillator(), Chebyshev(n, degree), solver=TIGHT).cost for n in intervals])
     errors = np.abs(costs - exact_oscillator_cost())
     slopes = np.log2(errors[:-1] / errors[1:])
     assert abs(slopes[-1] - 2 * degree) < 0.35, (errors, slopes)
@@ -84,7 +84,7 @@ def test_passive_joints_converge_with_the_order_of_quadrature_at_its_points(degr
     cost = co.integral(lambda now: now.tau[0] ** 2)
     problem = co.Problem(mass_on_a_rail(), T, cost, [co.initial(q=START[0], qd=START[1]), spring])
     exact = START[0] * np.cos(OMEGA * T) + START[1] / OMEGA * np.sin(OMEGA * T)
-    ends = [co.solve(problem, Chebyshev(n, degree), violation_tolerance=10.0).at(T).q[0] for n in intervals]
+    ends = [co.solve(problem, Chebyshev(n, degree), plan=[co.refinement.Solve(tol=10.0)]).at(T).q[0] for n in intervals]
     errors = np.abs(np.array(ends) - exact)
     slopes = np.log2(errors[:-1] / errors[1:])
     assert abs(slopes[-1] - order) < 0.35, (errors, slopes)

@@ -131,7 +131,7 @@ BOUNDS = co.bounds(q=((-3.0, -0.2), (0.05, 1.8)))
 def test_movements_within_limits_are_those_of_solve(method, intervals: int):
     found = movement(lift(BOUNDS), intervals)
     run = method(found.objective, found.start(), Stop(1e-7, 500))
-    solved = co.solve(found.nlp, violation_tolerance=1.0)
+    solved = co.solve(found.nlp, plan=[co.refinement.Solve(tol=1.0)])
     assert run.success
     assert run.value == pytest.approx(solved.cost, rel=1e-6)
     np.testing.assert_allclose(found.solution(run).q, solved.q, atol=1e-6)
@@ -150,7 +150,7 @@ def test_limits_hold_at_all_times_and_the_multipliers_are_those_of_solve():
     assert q.max(axis=0)[1] > 1.75  # the limit matters
     kkt = co.verify(solution).kkt
     assert max(vars(kkt).values()) < 1e-8
-    theirs = co.solve(found.nlp, violation_tolerance=1.0).multipliers["x"]
+    theirs = co.solve(found.nlp, plan=[co.refinement.Solve(tol=1.0)]).multipliers["x"]
     free = found.nlp.free
     mine = solution.multipliers["x"]
     assert (np.abs(mine[free]) > 1).sum() == 2
@@ -164,7 +164,7 @@ def test_a_free_duration_descends_within_its_bounds():
         run = NEWTON(found.objective, found.start(), Stop(1e-8))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # that the duration ended at its bound
-            solved = co.solve(found.nlp, violation_tolerance=1.0)
+            solved = co.solve(found.nlp, plan=[co.refinement.Solve(tol=1.0)])
         assert run.success
         assert found.solution(run).duration == pytest.approx(solved.duration, abs=1e-6)
         assert run.value == pytest.approx(solved.cost, rel=1e-7)
@@ -200,7 +200,7 @@ def test_a_heavy_penalty_comes_to_the_hard_limit():
         return now.qd[0]
 
     t = np.linspace(0, 1, 1001)
-    hard = co.solve(lift(co.path(speed, upper=4.0)), co.BSpline(12), violation_tolerance=1.0)
+    hard = co.solve(lift(co.path(speed, upper=4.0)), co.BSpline(12), plan=[co.refinement.Solve(tol=1.0)])
     excess, cost = [], []
     for weight in (1e2, 1e4, 1e6):
         soft = 0.5 * co.integral(effort) + co.penalty(speed, upper=4.0, weight=weight)

@@ -141,7 +141,7 @@ def test_differentiations_of_one_formulation_are_equal():
 @pytest.mark.parametrize("make", [lift, spatial])
 def test_all_methods_and_solve_find_the_same_optimum(make):
     found = movement(make())
-    solved = co.solve(found.nlp.problem, co.BSpline(5), violation_tolerance=1.0)
+    solved = co.solve(found.nlp.problem, co.BSpline(5), plan=[co.refinement.Solve(tol=1.0)])
     for method in METHODS:
         run = method(found.objective, found.start(), Stop(1e-6))
         assert run.success
@@ -233,7 +233,7 @@ def test_any_curve_descends_to_what_ipopt_finds(curve):
     assert max(found.objective.check_derivatives(off_optimum(found)).values()) < 1e-6
     run = co.descent.modified_newton(found.objective, found.start(), Stop(gradient=1e-6))
     assert run.status is DescentStatus.CONVERGED
-    descended, solved = found.solution(run), co.solve(lift(), curve, violation_tolerance=1.0)
+    descended, solved = found.solution(run), co.solve(lift(), curve, plan=[co.refinement.Solve(tol=1.0)])
     assert descended.cost == pytest.approx(solved.cost, rel=1e-10)
     np.testing.assert_allclose(descended.q, solved.q, atol=1e-5)
 

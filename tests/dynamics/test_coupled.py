@@ -150,7 +150,7 @@ def test_a_problem_sees_the_coordinates_that_are_left():
         minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
         subject_to=[co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(0.2, 0.03), qd=0.0)],
     )
-    solution = co.solve(problem, co.BSpline(10, degree=5), starts=1)
+    solution = co.solve(problem, co.BSpline(10, degree=5))
     assert solution.status == co.solver.Status.SOLVED
     # Both fingers, 0.2 kg, by the cubic of least effort: |a| = 6 d / T2 at the ends; the integral of its square.
     share = 0.5 * 0.2**2 * 12 * 0.03**2 / 0.5**3

@@ -142,13 +142,12 @@ def test_a_problem_solves_and_is_verified():
         minimize=co.integral(lambda now: ca.sumsqr(now.tau)),
         subject_to=[co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(0.8, -1.2), qd=0.0)],
     )
-    solution = co.solve(problem, co.BSpline(16, degree=5), starts=1)
+    solution = co.solve(problem, co.BSpline(16, degree=5))
     assert solution.status == co.solver.Status.SOLVED
     assert co.verify(solution).forward_error < 1e-6
     by_casadi = co.solve(
         problem,
         co.BSpline(16, degree=5),
-        starts=1,
         sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler),
     )
     assert solution.cost == pytest.approx(by_casadi.cost, rel=1e-9)

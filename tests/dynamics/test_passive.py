@@ -247,7 +247,8 @@ def test_the_cheapest_motion_is_the_one_that_the_spring_makes_by_itself(curve, s
         [co.initial(q=-0.4, qd=0.0), co.final(q=0.6, qd=0.0)],
     )
     # Whatever a spline adds to nothing is much of it.
-    solution = co.solve(problem, curve, sensitivities=sensitivities, progress=False, violation_tolerance=10.0)
+    nlp = co.transcribe(problem, curve, sensitivities=sensitivities)
+    solution = co.solve(nlp, progress=False, plan=[co.refinement.Solve(tol=10.0)])
     assert solution.cost < 1e-3
     assert solution.q[:, 0] == pytest.approx(0.1 - 0.5 * np.cos(np.pi * solution.t / half), abs=1e-4)
 
@@ -259,10 +260,8 @@ def test_a_passive_arm_is_solved_verified_and_compiled(sensitivities, hessian):
     problem, cheapest = arm_problem()
     # IPOPT's tolerance is relative to the gradient at the guess; Gauss-Newton, which converges linearly, stops just
     # below it.
-    solution = co.solve(
-        problem, co.HermiteSimpson(15), sensitivities=sensitivities, hessian=hessian, compile=True, progress=False,
-        ipopt={"tol": 1e-9},
-    )  # fmt: skip
+    nlp = co.transcribe(problem, co.HermiteSimpson(15), sensitivities=sensitivities, compile=True)
+    solution = co.solve(nlp, solver=co.Ipopt(hessian=hessian, tol=1e-9), progress=False)
     report = co.verify(solution)
     assert report.forward_error < 1e-3
     assert report.kkt.stationarity < 1e-5
@@ -365,7 +364,7 @@ def test_symbols_of_passive_parts_may_be_parameters_and_unknowns():
         model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [co.initial(q=-0.4, qd=0.0), co.final(q=0.6, qd=0.0)],
         unknowns=[stiffness], parameters=[rotor],
     )  # fmt: skip
-    solution = co.solve(problem, co.BSpline(10, degree=5), progress=False, violation_tolerance=10.0)
+    solution = co.solve(problem, co.BSpline(10, degree=5), progress=False, plan=[co.refinement.Solve(tol=10.0)])
     assert solution.constants["stiffness"] == pytest.approx((2 + 1) * (np.pi / 0.5) ** 2, rel=1e-4)
 
 

@@ -67,7 +67,7 @@ def test_the_error_is_what_a_simulation_finds(curve):
 def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
     """A cost with a kink: what the problem integrates against a fine sum."""
     problem = co.Problem(two_link(), 1.0, co.integral(lambda now: ca.fabs(now.q[0] - 0.43)), REST)
-    solution = quiet(problem, co.BSpline(5), raise_on_failure=False, ipopt={"max_iter": 0})
+    solution = quiet(problem, co.BSpline(5), raise_on_failure=False, solver=co.Ipopt(max_iter=0))
     t = (np.arange(200_000) + 0.5) / 200_000
     exact = np.abs(solution.at(t).q[:, 0] - 0.43).mean()
     off = abs(solution.cost - exact) / exact
@@ -138,9 +138,9 @@ def test_a_refinement_keeps_the_kind_of_its_curve():
 def test_limits_hold_between_nodes_by_nodes_added_there():
     curve = co.HermiteSimpson(15)
     with pytest.warns(co.refinement.SolutionWarning, match="over for .* ms; clipped, .* strays by"):
-        sparse = co.solve(time_optimal(), curve, compile=False, between="nodes", violation_tolerance=1e-3)
+        sparse = co.solve(time_optimal(), curve, compile=False, plan=[co.refinement.Solve(tol=1e-3, between="nodes")])
     assert sparse.status is co.solver.Status.VIOLATED
-    dense = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-3)
+    dense = co.solve(time_optimal(), curve, compile=False, plan=[co.refinement.Solve(tol=1e-3)])
     assert dense.status is co.solver.Status.COARSE  # true, and 0.2 % dearer than the best
     assert dense.error.bounds.max() < 1e-3
     assert np.abs(dense.at(np.linspace(0, dense.duration, 4001)).tau).max() < 10.02
@@ -149,7 +149,7 @@ def test_limits_hold_between_nodes_by_nodes_added_there():
 
 
 def test_files_keep_the_nodes_that_were_added(tmp_path):
-    solution = co.solve(time_optimal(), co.HermiteSimpson(15), compile=False, violation_tolerance=1e-3)
+    solution = co.solve(time_optimal(), co.HermiteSimpson(15), compile=False, plan=[co.refinement.Solve(tol=1e-3)])
     co.save(solution, tmp_path / "motion.npz")
     again = co.load(tmp_path / "motion.npz", time_optimal())
     assert again.nlp.n_g == solution.nlp.n_g
@@ -241,7 +241,10 @@ def test_graded_breakpoints_widen_towards_the_middle():
         (lambda: co.curves.graded(10, ratio=1), "graded ratio must be above 1, got 1"),
         (lambda: co.curves.graded(4, 1e-3), r"graded\(4, 0.001\) needs a ratio above 3, or more intervals"),
         (lambda: co.solve(time_optimal(), co.BSpline(4), tol=0), "tol must be finite and positive, got 0"),
-        (lambda: co.solve(time_optimal(), co.BSpline(4), between="sometimes"), 'between must be "always" or "nodes"'),
+        (
+            lambda: co.solve(time_optimal(), co.BSpline(4), plan=[co.refinement.Solve(between="sometimes")]),
+            'between must be "always" or "nodes"',
+        ),
         (lambda: co.refine(time_optimal()), "solution must be a Solution"),  # pyright: ignore[reportArgumentType]
     ],
 )
@@ -292,7 +295,7 @@ def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
     alone = co.solve(problem, co.Radau(12), compile=False)
     assert alone.status is co.solver.Status.SOLVED
     with pytest.warns(co.refinement.SolutionWarning, match="no finer grid led to an optimum that confirms the cost"):
-        stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
+        stopped = co.refine(alone, 1e-3, solver=co.Ipopt(max_iter=0))
     assert stopped.status is co.solver.Status.COARSE
     assert stopped.cost == alone.cost
 
@@ -316,7 +319,7 @@ def test_a_cost_that_is_right_by_its_estimate_needs_no_second_round_unless_a_tol
 )
 def test_limits_hold_beside_the_nodes_that_were_added_for_them(curve):
     """At 50,001 times: an optimum finds the gaps of any grid on which it is judged."""
-    solution = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-4)
+    solution = co.solve(time_optimal(), curve, compile=False, plan=[co.refinement.Solve(tol=1e-4)])
     assert solution.error.bounds.max() < 1e-4
     tau = solution.at(np.linspace(0, solution.duration, 50_001)).tau
     assert np.abs(tau).max() / 10 - 1 < 1e-4

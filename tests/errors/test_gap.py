@@ -368,8 +368,15 @@ def test_the_gap_is_measured_of_the_answer_alone(monkeypatch):
 def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
     """An error of which bounds alone were asked for takes no longer to be sent to another process; phases alike."""
     problem = time_optimal()
-    solution = co.solve(problem, co.HermiteSimpson(6), between="nodes", compile=False)
-    phases = co.solve(bounce(), co.Radau(4, 4), guess=GUESS, compile=False, between="nodes", raise_on_failure=False)
+    solution = co.solve(problem, co.HermiteSimpson(6), plan=[co.refinement.Solve(between="nodes")], compile=False)
+    phases = co.solve(
+        bounce(),
+        co.Radau(4, 4),
+        guess=GUESS,
+        compile=False,
+        plan=[co.refinement.Solve(between="nodes")],
+        raise_on_failure=False,
+    )
     totals = [solution.error.totals, phases.error.totals]
     steps, step = [], _QuadraticModel.step
     monkeypatch.setattr(_QuadraticModel, "step", lambda model: steps.append(model) or step(model))
@@ -382,17 +389,17 @@ def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
     assert len(steps) == 2
 
 
-def test_a_tolerance_of_the_cost_alone():
-    """Of a motion on one curve: what it misses besides still counts."""
+def test_a_cost_that_is_not_judged():
+    """The error of the motion still counts, and finer grids judge the cost again."""
     problem = time_optimal()
     with pytest.warns(co.refinement.SolutionWarning, match=r"about 2\.1% .*, tolerance 0\.001: refine"):
-        strict = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1e-3)
+        strict = co.solve(problem, co.BSpline(8), compile=False, plan=[co.refinement.Solve(tol=1e-3)])
     assert strict.status == co.solver.Status.COARSE
-    solution = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1.0)
+    solution = co.solve(problem, co.BSpline(8), compile=False, plan=[co.refinement.Solve(judge_cost=False)])
     assert solution.success
     assert "most in cost" not in repr(solution)
     assert "source" not in vars(solution.error.deferred["cost"])  # nor is it measured to be shown
     with pytest.warns(co.refinement.SolutionWarning, match="^between nodes shoulder needs .*, tolerance 1e-05: refine"):
-        co.solve(problem, co.HermiteSimpson(6), compile=False, violation_tolerance=1e-5, cost_tolerance=1.0)
-    with pytest.raises(co.InputError, match=r"got cost_tolerance=1\.0 beside tol=0\.001: give a curve and no tol"):
-        co.solve(problem, cost_tolerance=1.0)
+        co.solve(problem, co.HermiteSimpson(6), compile=False, plan=[co.refinement.Solve(tol=1e-5, judge_cost=False)])
+    finer = [co.refinement.Solve(judge_cost=False), co.refinement.Refine(1e-2), co.refinement.AtSwitches()]
+    assert co.solve(problem, co.BSpline(8), compile=False, plan=finer).outcome.cost_tolerance <= 1e-2

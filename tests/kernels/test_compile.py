@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -73,7 +74,7 @@ def test_the_optimum_is_the_same(curve: co.BSpline):
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-        found = [co.solve(lift(), curve, ipopt={"tol": 1e-10}, **way) for way in ways]
+        found = [co.solve(co.transcribe(lift(), curve, **way), solver=co.Ipopt(tol=1e-10)) for way in ways]
     assert {solution.message for solution in found} == {"Solve_Succeeded"}
     for solution in found[1:]:
         assert solution.cost == pytest.approx(found[0].cost, rel=1e-8)
@@ -94,8 +95,10 @@ def circle() -> co.Problem:
 @pytest.mark.parametrize("choice", [False, True])
 @pytest.mark.parametrize("curve", [co.BSpline(8), co.HermiteSimpson(8)], ids=str)
 def test_gauss_newton_finds_the_same_optimum(curve: co.BSpline, choice: bool):
-    exact = co.solve(circle(), curve, ipopt={"tol": 1e-10})
-    gauss = co.solve(circle(), curve, ipopt={"tol": 1e-10}, hessian=co.solver.Hessian.GAUSS_NEWTON, compile=choice)
+    exact = co.solve(circle(), curve, solver=co.Ipopt(tol=1e-10))
+    gauss = co.solve(
+        circle(), curve, solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON, tol=1e-10), compile=choice
+    )
     assert gauss.cost == pytest.approx(exact.cost, rel=1e-6)
     assert gauss.iterations < 60
 
@@ -110,20 +113,23 @@ def test_gauss_newton_is_the_hessian_where_residuals_are_linear():
 
 def test_gauss_newton_needs_squares():
     with pytest.raises(co.InputError, match=r"Gauss-Newton needs a cost that contains squares.*got duration"):
-        co.solve(time_optimal(), co.BSpline(4), hessian=co.solver.Hessian.GAUSS_NEWTON)
+        co.solve(time_optimal(), co.BSpline(4), solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON))
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"hessian": "exact"}, "hessian must be one of Hessian.EXACT"),
-        ({"ipopt": {"hessian_approximation": "exact"}}, "say hessian=co.solver.Hessian"),
-        ({"compile": "yes"}, "compile must be True, False, None or a Compile, got 'yes'"),
+        (lambda: co.Ipopt(hessian="exact"), "hessian must be one of Hessian.EXACT"),
+        (lambda: co.Ipopt(hessian_approximation="exact"), "say hessian=co.solver.Hessian"),
+        (
+            lambda: co.solve(time_optimal(), co.BSpline(4), compile="yes"),
+            "compile must be True, False, None or a Compile, got 'yes'",
+        ),
     ],
 )
-def test_wrong_choices_are_named(given: dict, message: str):
+def test_wrong_choices_are_named(given: Any, message: str):
     with pytest.raises(co.InputError, match=message):
-        co.solve(time_optimal(), co.BSpline(4), **given)
+        given()
 
 
 def test_without_a_compiler_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path):
@@ -188,6 +194,5 @@ def test_a_wrong_kernel_is_seen(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(block_kernels, "block_kernel", swapped)
     nlp = co.transcribe(lift(), co.BSpline(4), compile=True)
     assert nlp.check_derivatives(np.full(nlp.n_x, 0.3))["jacobian"] > 1e-3
-    options = {"compile": True, "raise_on_failure": False, "ipopt": {"max_iter": 100}}
-    wrong = co.solve(lift(), co.BSpline(4), **options)
+    wrong = co.solve(lift(), co.BSpline(4), compile=True, raise_on_failure=False, solver=co.Ipopt(max_iter=100))
     assert not (wrong.success and wrong.iterations == right.iterations)

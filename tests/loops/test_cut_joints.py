@@ -61,8 +61,8 @@ def solved(
         problem,
         curve,
         guess=lambda t: loops.assemble(chain, u[0] + t / T * (u[1] - u[0])),
-        violation_tolerance=1.0,
-        ipopt={"tol": tol},
+        solver=co.Ipopt(tol=tol),
+        plan=[co.refinement.Solve(tol=1.0)],
     )
 
 

@@ -240,7 +240,7 @@ def test_a_drive_that_an_equation_gives_moves_the_chain_in_a_simulation():
     )
     errors = []
     for intervals in (3, 6, 12):
-        solution = co.solve(problem, co.Radau(intervals), between="nodes", progress=False)
+        solution = co.solve(problem, co.Radau(intervals), plan=[co.refinement.Solve(between="nodes")], progress=False)
         errors.append(co.verify(solution).local_error)
         assert 0.5 < errors[-1] / solution.error.untrue < 1.5
     assert 20 < errors[0] / errors[1] < 80
@@ -350,7 +350,9 @@ def test_free_knots_go_with_a_chain():
     found = {}
     for knots in ("fixed", "free"):
         given = co.BSpline(4, degree=5, continuity=1, knots=knots)
-        found[knots] = co.solve(problem, given, compile=False, raise_on_failure=False, violation_tolerance=1.0)
+        found[knots] = co.solve(
+            problem, given, compile=False, raise_on_failure=False, plan=[co.refinement.Solve(tol=1.0)]
+        )
     assert case.T is not None
     assert abs(found["free"].duration - case.T) < 0.3 * abs(found["fixed"].duration - case.T)
 
@@ -359,7 +361,7 @@ def test_loads_and_two_loops():
     """The rower, with the water on the oar."""
     chain = rower()
     problem = inside(chain, CATCH, FINISH, loads=[oar_load()])
-    solution = co.solve(problem, co.BSpline(6), compile=False, violation_tolerance=1.0)
+    solution = co.solve(problem, co.BSpline(6), compile=False, plan=[co.refinement.Solve(tol=1.0)])
     assert loops.closure_error(chain, solution.at(FINE[::20]).q).max() < 1e-8
     movement = ChainMovement(chain, rest(CATCH, FINISH, intervals=6, rows=2), [oar_load()])
     splined = modified_newton(movement.objective, movement.start(), Stop(1e-6))

@@ -13,4 +13,8 @@ def closed_chain() -> co.Solution:
     chain = four_bar()
     ends = [co.initial(q={"crank": 0.5}, qd=0.0), co.final(q={"crank": 1.0}, qd=0.0)]
     cost, joints = co.integral(lambda now: ca.sumsqr(now.tau)), co.loops.IndependentJoints(chain)
-    return co.solve(co.Problem(chain.model, 1.0, cost, ends, coordinates=joints), co.BSpline(6), between="nodes")
+    return co.solve(
+        co.Problem(chain.model, 1.0, cost, ends, coordinates=joints),
+        co.BSpline(6),
+        plan=[co.refinement.Solve(between="nodes")],
+    )

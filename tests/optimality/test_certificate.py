@@ -20,7 +20,9 @@ CONDITIONS = [
 
 @pytest.fixture(scope="module")
 def fastest() -> co.Solution:
-    return co.solve(double_integrator(), co.Radau(4), between="nodes", ipopt={"tol": 1e-11})
+    return co.solve(
+        double_integrator(), co.Radau(4), solver=co.Ipopt(tol=1e-11), plan=[co.refinement.Solve(between="nodes")]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def test_an_optimum_passes_every_line_that_can_be_judged(certificate):
 
 
 def test_a_coarse_smooth_spline_fails_where_its_torque_is_on_its_way_between_bounds():
-    certificate = certify(co.solve(double_integrator(), co.BSpline(10), between="nodes"))
+    certificate = certify(co.solve(double_integrator(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")]))
     failed = {name for name, passed in verdicts(certificate).items() if passed is False}
     assert failed == {"minimum principle", "Hamiltonian, constant"}
     assert not certificate.passed
@@ -146,7 +148,9 @@ def test_a_saddle_fails_by_its_name():
 def test_a_bead_on_a_wire_is_the_best_also_where_it_rests():
     """No force does work on it: at rest that says nothing of the force, at the first instant alone."""
     slide = brachistochrone((0.0, 10.0), (10.0, 5.0), 9.80665)
-    certificate = certify(co.solve(slide, co.BSpline(12, degree=8, continuity=1), between="nodes"))
+    certificate = certify(
+        co.solve(slide, co.BSpline(12, degree=8, continuity=1), plan=[co.refinement.Solve(between="nodes")])
+    )
     assert certificate.passed
     assert certificate["minimum principle"].value < 1e-8
 

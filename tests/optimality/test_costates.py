@@ -22,7 +22,7 @@ def effort(**ends) -> co.Problem:
 
 
 def sharp(problem: co.Problem, curve) -> co.Solution:
-    return co.solve(problem, curve, between="nodes", ipopt={"tol": 1e-11})
+    return co.solve(problem, curve, solver=co.Ipopt(tol=1e-11), plan=[co.refinement.Solve(between="nodes")])
 
 
 def principle(solution: co.Solution) -> Instants:
@@ -79,7 +79,7 @@ def test_the_switching_function_of_least_time_is_linear_and_zero_at_the_switch()
 
 @pytest.mark.parametrize("intervals", [7, 10, 15])
 def test_the_gain_of_other_controls_is_about_what_a_coarse_grid_is_too_slow_by(intervals):
-    solution = co.solve(points.double_integrator(), co.BSpline(intervals), between="nodes")
+    solution = co.solve(points.double_integrator(), co.BSpline(intervals), plan=[co.refinement.Solve(between="nodes")])
     now = principle(solution)
     assert now.weights @ now.gain / solution.cost == pytest.approx(1 - 0.4 / solution.cost, rel=0.15)
 
@@ -134,7 +134,12 @@ def test_costates_are_what_the_rest_would_cost_from_other_states(fast, s):
         limits = co.bounds(tau=(-10.0, 10.0))
         cost = co.duration() if fast else co.integral(lambda now: now.tau.T @ now.tau)
         problem = co.Problem(two_link(9.81), co.Free(0.05, 5.0, left) if fast else left, cost, [*ends, limits])
-        return co.solve(problem, co.HermiteSimpson(intervals), between="nodes", ipopt={"tol": 1e-11})
+        return co.solve(
+            problem,
+            co.HermiteSimpson(intervals),
+            solver=co.Ipopt(tol=1e-11),
+            plan=[co.refinement.Solve(between="nodes")],
+        )
 
     whole = solved(np.array([0.0, -2.0, 0.1, -0.1]), 16, T)
     left, now = whole.duration * (1 - s), whole.at(whole.duration * s)
@@ -202,7 +207,9 @@ def test_a_bounded_signal_is_a_control_like_a_bounded_torque():
     base, push = points.double_integrator(), co.Unknown("push", lower=-50.0, upper=50.0)
     constraints = [*base.subject_to[:2], co.path(lambda now: now.tau - now.push, equals=0.0, scale=50.0)]
     problem = co.Problem(base.model, base.duration, base.minimize, constraints, [push])
-    fine, coarse = (co.solve(problem, curve, between="nodes") for curve in (co.Radau(4), co.Radau(5)))
+    fine, coarse = (
+        co.solve(problem, curve, plan=[co.refinement.Solve(between="nodes")]) for curve in (co.Radau(4), co.Radau(5))
+    )
     assert principle(fine).gain.max() < 1e-5
     now = principle(coarse)
     assert now.weights @ now.gain / coarse.cost == pytest.approx(1 - 0.4 / coarse.cost, rel=0.3)

@@ -20,7 +20,7 @@ from tests.support.problems import effort, time_optimal
 
 SLIDE = co.BSpline(8, continuity=1)
 MASS = 2.0  # kg
-EXACT = {"tol": 1e-11, "acceptable_tol": 1e-11}
+EXACT = co.Ipopt(tol=1e-11, acceptable_tol=1e-11)
 
 
 def slide(
@@ -33,7 +33,7 @@ def slide(
 
 
 def failed(problem: Any, curve: co.curves.Transcription = SLIDE, **options: Any) -> Any:
-    last = co.solve(problem, curve, between="nodes", raise_on_failure=False, **options)
+    last = co.solve(problem, curve, plan=[co.refinement.Solve(between="nodes")], raise_on_failure=False, **options)
     assert last.status not in (co.solver.Status.SOLVED, co.solver.Status.COARSE)
     return last
 
@@ -45,7 +45,9 @@ def needed(explanation: co.optimality.Explanation) -> dict[tuple[str, str], floa
 def is_feasible(problem: Any, curve: co.curves.Transcription = SLIDE, guess: Any = None) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of durations at their bounds, and coarse grids
-        last = co.solve(problem, curve, between="nodes", guess=guess, raise_on_failure=False)
+        last = co.solve(
+            problem, curve, plan=[co.refinement.Solve(between="nodes")], guess=guess, raise_on_failure=False
+        )
     return last.outcome.status is co.solver.Status.SOLVED
 
 
@@ -199,7 +201,7 @@ def test_phases_and_what_is_stated_across_them_give_way():
 
 def test_a_solve_that_failed_for_no_limit_is_told_so_and_gets_a_motion_to_begin_with():
     problem = slide(co.bounds(tau=(-25.0, 25.0)))
-    last = failed(problem, ipopt={"max_iter": 1})
+    last = failed(problem, solver=co.Ipopt(max_iter=1))
     explanation = co.optimality.explain(last)
     assert explanation.relaxations == ()
     assert "a motion meets all limits" in repr(explanation)
@@ -231,7 +233,10 @@ def test_an_error_is_explained_like_its_solution_and_points_here():
 
 def central(of, value: float, step: float) -> float:
     """By how much the cost changes per unit."""
-    costs = [co.solve(of(value + h), SLIDE, between="nodes", ipopt=EXACT).cost for h in (step, -step)]
+    costs = [
+        co.solve(of(value + h), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")]).cost
+        for h in (step, -step)
+    ]
     return (costs[0] - costs[1]) / (2 * step)
 
 
@@ -243,7 +248,9 @@ def limited(force=33.0, speed=4.3, end=3.0, duration=1.0, rest=0.0) -> co.Proble
 
 
 def test_the_gain_of_a_limit_is_the_derivative_of_the_cost_by_it():
-    explanation = co.optimality.explain(co.solve(limited(), SLIDE, between="nodes", ipopt=EXACT))
+    explanation = co.optimality.explain(
+        co.solve(limited(), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")])
+    )
     gains = {(limit.row, limit.side): limit.gain for limit in explanation.limits}
     speed = gains["qd[mass]", "upper"]
     assert speed == pytest.approx(-central(lambda v: limited(speed=v), 4.3, 1e-4), rel=1e-5)
@@ -258,7 +265,7 @@ def test_the_gain_of_a_limit_is_the_derivative_of_the_cost_by_it():
 
 
 def test_limits_stated_once_are_summed_over_times_and_ranked_by_what_a_percent_gains():
-    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", ipopt=EXACT)
+    solution = co.solve(time_optimal(), co.BSpline(10), solver=EXACT, plan=[co.refinement.Solve(between="nodes")])
     limits = co.optimality.explain(solution).limits
     assert len({(limit.place, limit.side) for limit in limits}) == len(limits)
     torques = [limit for limit in limits if not limit.prescribed]
@@ -277,7 +284,7 @@ def test_bounds_of_unknowns_are_among_what_limits():
     stated = time_optimal().subject_to[:2]
     most = -1.0 * co.terminal(lambda now: now.mass)
     lift = co.Problem(two_link(), 0.5, most, stated, unknowns=[mass], loads=[hand])
-    (limit,) = co.optimality.explain(co.solve(lift, co.BSpline(10), between="nodes")).limits
+    (limit,) = co.optimality.explain(co.solve(lift, co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])).limits
     assert (limit.constraint, limit.row, limit.side, limit.bound) == ("mass", "mass", "upper", 2.0)
     assert limit.gain == pytest.approx(1.0, rel=1e-6)
     assert np.isnan(limit.first)
@@ -292,9 +299,11 @@ def test_phases_have_limits_of_their_own_and_in_common():
         return co.Sequence({"there": there, "back": back}, duration=seconds)
 
     def cost(seconds: float) -> float:
-        return co.solve(lasting(seconds), SLIDE, between="nodes", ipopt=EXACT).cost
+        return co.solve(lasting(seconds), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")]).cost
 
-    limits = co.optimality.explain(co.solve(lasting(2.0), SLIDE, between="nodes", ipopt=EXACT)).limits
+    limits = co.optimality.explain(
+        co.solve(lasting(2.0), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")])
+    ).limits
     gains = {(limit.phase, limit.row, limit.side): limit.gain for limit in limits}
     # The least squared force of a way is 12 m^2 d^2 / T^3.
     assert gains["", "duration", "upper"] == pytest.approx(36 * MASS**2 * 3.0**2, rel=1e-4)
@@ -303,7 +312,7 @@ def test_phases_have_limits_of_their_own_and_in_common():
 
 
 def test_the_condition_of_active_rows_is_that_of_their_scaled_jacobian():
-    solution = co.solve(limited(), SLIDE, between="nodes", ipopt=EXACT)
+    solution = co.solve(limited(), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")])
     explanation, nlp = co.optimality.explain(solution), solution.nlp
     active = np.abs(solution.multipliers["g"]) > 1e-7
     jacobian = np.array(nlp.jac_g(solution.x, solution.parameters)[1])[active][:, nlp.free] * nlp.scale_x[nlp.free]
@@ -317,7 +326,7 @@ def test_active_rows_that_follow_from_others_are_named():
         co.at(0.5, lambda now: now.q[0], equals=1.4, name="half way"),
         co.at(0.5, lambda now: 2 * now.q[0], equals=2.8, name="the same"),
     ]
-    explanation = co.optimality.explain(co.solve(slide(*twice), SLIDE, between="nodes"))
+    explanation = co.optimality.explain(co.solve(slide(*twice), SLIDE, plan=[co.refinement.Solve(between="nodes")]))
     assert explanation.condition > 1e9
     (sentence,) = explanation.dependent
     assert "half way at t = 0.5 s" in sentence
@@ -327,7 +336,7 @@ def test_active_rows_that_follow_from_others_are_named():
 
 def test_an_answer_without_active_limits_says_so():
     free = co.Problem(slide().model, 1.0, co.integral(effort), [])
-    explanation = co.optimality.explain(co.solve(free, SLIDE, between="nodes"))
+    explanation = co.optimality.explain(co.solve(free, SLIDE, plan=[co.refinement.Solve(between="nodes")]))
     assert explanation.limits == ()
     assert repr(explanation).startswith("no limit is active")
 
@@ -337,7 +346,7 @@ def test_an_answer_without_active_limits_says_so():
 
 def test_the_most_useful_line_comes_first_and_all_fits_on_a_screen():
     explained = [
-        co.optimality.explain(co.solve(time_optimal(), co.BSpline(10), between="nodes")),
+        co.optimality.explain(co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])),
         co.optimality.explain(failed(slide(co.bounds(tau=(-10.0, 10.0))))),
     ]
     starts = [
@@ -357,7 +366,7 @@ def test_what_may_be_relaxed_is_known_by_name():
     with pytest.raises(co.InputError, match=r"'torque bounds'.*did you mean 'tau bounds'"):
         co.optimality.explain(last, relax="torque bounds")
     with pytest.raises(co.InputError, match="relax is for what has failed, and this is solved"):
-        co.optimality.explain(co.solve(slide(), SLIDE, between="nodes"), relax="tau bounds")
+        co.optimality.explain(co.solve(slide(), SLIDE, plan=[co.refinement.Solve(between="nodes")]), relax="tau bounds")
     with pytest.raises(co.InputError, match="solution must be a Solution"):
         co.optimality.explain(last.x)
     with pytest.raises(co.InputError, match="share must be finite and positive, got 0"):

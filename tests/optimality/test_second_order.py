@@ -71,7 +71,9 @@ def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be
     def settled(room: float) -> SecondOrder:
         constraints = [co.initial(q=0.0, qd=0.0), co.final(qd=0.0), co.bounds(q=(-5.0, room))]
         cost = co.terminal(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2)
-        return judged(co.solve(co.Problem(particle("x"), 1.0, cost, constraints), co.BSpline(4), ipopt={"tol": 1e-10}))
+        return judged(
+            co.solve(co.Problem(particle("x"), 1.0, cost, constraints), co.BSpline(4), solver=co.Ipopt(tol=1e-10))
+        )
 
     far, pushed = settled(3.0), settled(0.5)
     assert (far.kind, pushed.kind, far.weak) == ("minimum", "minimum", 0)
@@ -93,7 +95,7 @@ def test_phases_that_may_meet_at_any_time_are_flat_in_their_durations():
         return co.Problem(particle("x"), co.Free(0.1, 2.0), co.integral(lambda now: 1 + now.tau**2), list(constraints))
 
     motion = co.Sequence({"go": part(co.initial(q=0.0, qd=0.0)), "stop": part(co.final(q=1.0, qd=0.0))})
-    solution = co.solve(motion, co.HermiteSimpson(4), ipopt={"tol": 1e-11})
+    solution = co.solve(motion, co.HermiteSimpson(4), solver=co.Ipopt(tol=1e-11))
     answer = second_order(solution.nlp, solution.x, solution.parameters, solution.multipliers, solution.cost_scale)
     assert (answer.kind, answer.flat) == ("flat", 1)
     assert answer.level is not None
@@ -104,7 +106,7 @@ def test_what_falls_only_past_constraints_that_hardly_push_is_undecided():
     ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0)]
     limits = co.bounds(tau=(-10.0, 10.0))
     fast = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [*ends, limits])
-    answer = judged(co.solve(fast, co.HermiteSimpson(40), between="nodes"))
+    answer = judged(co.solve(fast, co.HermiteSimpson(40), plan=[co.refinement.Solve(between="nodes")]))
     assert answer.kind == "undecided"
     assert answer.weak > 0
     assert str(answer).startswith("undecided: nothing falls while")

@@ -274,7 +274,9 @@ def test_a_direction_that_costs_nothing_is_named():
 
 def test_an_answer_that_is_no_optimum_is_refused():
     with pytest.raises(co.InputError, match="optimum"):
-        co.optimality.sensitivity(co.solve(fastest(), co.BSpline(8), ipopt={"max_iter": 2}, raise_on_failure=False))
+        co.optimality.sensitivity(
+            co.solve(fastest(), co.BSpline(8), solver=co.Ipopt(max_iter=2), raise_on_failure=False)
+        )
     nothing = replace(fastest(), minimize=0.0 * co.duration())
     with pytest.raises(co.InputError, match="cost"):
         co.optimality.sensitivity(co.solve(nothing, co.BSpline(8), raise_on_failure=False))

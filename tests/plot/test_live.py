@@ -51,7 +51,7 @@ def test_the_page_holds_the_iterates_and_the_answer(capsys: pytest.CaptureFixtur
             assert isinstance(answer, co.Solution)
             viewer.finish(answer)
 
-    solution = co.solve(time_optimal(), CURVE, between="nodes", progress=Both())
+    solution = co.solve(time_optimal(), CURVE, plan=[co.refinement.Solve(between="nodes")], progress=Both())
     scene = scene_of(viewer)
     assert scene["series"]
     assert not scene["live"]
@@ -74,7 +74,7 @@ def test_the_page_holds_the_iterates_and_the_answer(capsys: pytest.CaptureFixtur
 def test_many_iterates_are_thinned_evenly(tmp_path: Path):
     viewer = viewer_of(time_optimal())
     viewer.save(tmp_path / "iterates.html")
-    solution = co.solve(time_optimal(), CURVE, between="nodes", progress=viewer)
+    solution = co.solve(time_optimal(), CURVE, plan=[co.refinement.Solve(between="nodes")], progress=viewer)
     count, numbers = solution.iterations + 1, []
     last = co.refinement.Iteration(0, 1.0, 0.1, 0.0, solution.nlp, solution.x, solution.parameters)
     for number in range(100 + count):
@@ -167,7 +167,7 @@ def test_a_solve_that_fails_leaves_its_last_iterate(tmp_path: Path):
 def test_refinements_say_the_round_and_a_viewer_begins_again(tmp_path: Path):
     viewer = viewer_of(time_optimal())
     viewer.save(tmp_path / "iterates.html")
-    rough = co.solve(time_optimal(), co.BSpline(4), progress=viewer, violation_tolerance=1.0)
+    rough = co.solve(time_optimal(), co.BSpline(4), progress=viewer, plan=[co.refinement.Solve(tol=1.0)])
     first = {recording["name"] for recording in scene_of(viewer)["recordings"]}
     co.refine(rough, 1e-2, progress=viewer)
     second = {recording["name"] for recording in scene_of(viewer)["recordings"]} - {"end"}

@@ -37,7 +37,9 @@ ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
 def swing(model, start, end, *, T=1.5, tau=(-1e3, 1e3), **more):
     """A rest-to-rest motion of little effort."""
     ends = [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0), co.bounds(tau=tau)]
-    return co.solve(co.Problem(model, T, EFFORT, ends, **more), co.BSpline(intervals=12), violation_tolerance=0.5)
+    return co.solve(
+        co.Problem(model, T, EFFORT, ends, **more), co.BSpline(intervals=12), plan=[co.refinement.Solve(tol=0.5)]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -348,7 +350,7 @@ def test_fixed_joints_transmit_reactions_too():
 
 
 def test_figures_of_a_failed_solve(arm):
-    failed = co.solve(arm.problem, arm.curve, ipopt={"max_iter": 0}, raise_on_failure=False)
+    failed = co.solve(arm.problem, arm.curve, solver=co.Ipopt(max_iter=0), raise_on_failure=False)
     for draw in FIGURES:
         draw(failed).draw_without_rendering()
     assert "iteration limit" in co.plot.summary(failed).get_suptitle()

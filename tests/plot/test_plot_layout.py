@@ -37,7 +37,7 @@ ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
 def swing(model: co.Model, end: float = 1.0, **options) -> co.Solution:
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=end, qd=0.0)]
     effort = co.integral(lambda now: now.tau.T @ now.tau)
-    return co.solve(co.Problem(model, 1.0, effort, ends), co.BSpline(6), violation_tolerance=0.5, **options)
+    return co.solve(co.Problem(model, 1.0, effort, ends), co.BSpline(6), plan=[co.refinement.Solve(tol=0.5)], **options)
 
 
 @pytest.fixture(scope="module")

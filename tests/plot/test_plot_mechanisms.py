@@ -35,7 +35,9 @@ def arm(*more: co.Body, markers: dict | None = None, **fore) -> co.Model:
 
 def swing(model: co.Model, *more, **options) -> co.Solution:
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
-    return co.solve(co.Problem(model, 1.0, EFFORT, [*ends, *more], **options), co.BSpline(6), violation_tolerance=0.5)
+    return co.solve(
+        co.Problem(model, 1.0, EFFORT, [*ends, *more], **options), co.BSpline(6), plan=[co.refinement.Solve(tol=0.5)]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def picked():
     fore = co.Capsule("fore", (0, 0, 0), (FORE, 0, 0), 0.02)
     reach = co.Problem(arm(tip=(FORE, 0, 0)), 0.5, EFFORT, [co.initial(q=(-1.0, 0.5), qd=0.0), co.final(q=(-0.5, 1.0))])
     carry = co.Problem(arm(load, tip=(FORE, 0, 0)), 0.6, EFFORT, [co.final(q=(0.5, 1.5), qd=0.0), co.apart(fore, ball)])
-    return co.solve(co.Sequence({"reach": reach, "carry": carry}), co.BSpline(8), violation_tolerance=1.0)
+    return co.solve(co.Sequence({"reach": reach, "carry": carry}), co.BSpline(8), plan=[co.refinement.Solve(tol=1.0)])
 
 
 def texts(figure) -> list[str]:
@@ -99,7 +101,7 @@ def test_phases_of_other_joints_share_figures_of_places_and_bearings(tmp_path):
     second = co.Problem(arm(finger), 0.5, EFFORT, [co.initial(q={"finger": 0.0}, qd={"finger": 0.0}), co.final(qd=0.0)])
     same = co.link("first", "second", joints={"upper": "upper", "fore": "fore"})
     sequence = co.Sequence({"first": first, "second": second}, [same])
-    solution = co.solve(sequence, co.BSpline(6), violation_tolerance=1.0)
+    solution = co.solve(sequence, co.BSpline(6), plan=[co.refinement.Solve(tol=1.0)])
     assert texts(co.plot.motion(solution))[3:] == ["path of the centre of mass of fore", "path of the tip of finger"]
     assert texts(co.plot.reactions(solution)) == ["upper", "fore", "finger"]
     assert co.plot.animate(solution, tmp_path / "film.gif", fps=3).exists()
@@ -260,7 +262,9 @@ def test_prescribed_torques_have_no_panel_beside_others():
         co.Body("pole", co.revolute(), "cart", **rod(0.5, 0.1)),
     ]
     ends = [co.initial(q=0.0, qd=0.0), co.final(q={"pole": 0.5}), co.bounds(tau={"cart": (0, 0)})]
-    solution = co.solve(co.Problem(co.Model(bodies), 1.0, EFFORT, ends), co.Radau(6), violation_tolerance=1.0)
+    solution = co.solve(
+        co.Problem(co.Model(bodies), 1.0, EFFORT, ends), co.Radau(6), plan=[co.refinement.Solve(tol=1.0)]
+    )
     assert [ax.get_ylabel() for ax in co.plot.torques(solution).axes] == ["joint force [N]", "joint torque [N m]"]
     drawn = [ax.get_ylabel() for ax in co.plot.summary(solution).axes if ax.get_visible()]
     assert "joint torque [N m]" in drawn

@@ -343,7 +343,7 @@ def test_obstacles_capsules_and_markers_are_drawn():
     forearm = co.Capsule("fore", (0.0, 0.0, 0.0), (0.4, 0.0, 0.0), radius=0.03)
     ends = [co.initial(q=(-0.5, 0.5), qd=0.0), co.final(q=(1.5, 0.5), qd=0.0), co.apart(forearm, ball)]
     effort = co.integral(lambda now: ca.sumsqr(now.tau))
-    solution = co.solve(co.Problem(arm, 1.0, effort, ends), co.BSpline(10), violation_tolerance=1.0)
+    solution = co.solve(co.Problem(arm, 1.0, effort, ends), co.BSpline(10), plan=[co.refinement.Solve(tol=1.0)])
     (recording,) = scene_of(co.plot.view(solution))["recordings"]
     (segment,) = recording["segments"]
     bars = {bar[4]: bar for bar in segment["bars"]}
@@ -380,7 +380,7 @@ def test_phases_may_have_other_bodies_and_lengths_be_unknown():
         "two": co.Problem(co.Model([replace(upper, tip=(0.4, 0, 0)), slide]), 0.5, effort, ends),
     }
     both = co.Sequence(phases, [co.link("one", "two", joints={"upper": "upper"})])
-    solution = co.solve(both, co.BSpline(8), violation_tolerance=1.0)
+    solution = co.solve(both, co.BSpline(8), plan=[co.refinement.Solve(tol=1.0)])
     one, two = scene_of(co.plot.view(solution, guess=True))["recordings"][0]["segments"]
     assert (one["joints"], two["joints"]) == (["upper"], ["upper", "slide"])
     assert {"rail", "joint"} <= {bar[4] for bar in two["bars"]}

@@ -37,7 +37,9 @@ def follow_acceleration(now: co.problem.Instant) -> ca.SX:
 
 def solved(rows: list, curve: Any, duration: co.Free | float = 1.0) -> co.Solution:
     minimum = co.integral(effort) if isinstance(duration, float) else co.duration()
-    solution = co.solve(co.Problem(two_link(), duration, minimum, rows), curve, compile=False, violation_tolerance=0.2)
+    solution = co.solve(
+        co.Problem(two_link(), duration, minimum, rows), curve, compile=False, plan=[co.refinement.Solve(tol=0.2)]
+    )
     assert solution.status is co.solver.Status.SOLVED
     return solution
 

@@ -93,9 +93,8 @@ def test_two_slides_of_limited_jerk_are_as_fast_as_ruckigs(
 @pytest.mark.parametrize("dynamics", [co.dynamics.newton_euler, co.dynamics.lagrange, co.dynamics.lie])
 def test_torque_rates_are_those_of_the_torque(dynamics):
     """With loads that vary with time, posture, velocity and unknown signals, in joints of all kinds."""
-    solution = co.solve(
-        everything(), co.BSpline(8, degree=5), dynamics=dynamics, progress=False, violation_tolerance=10.0
-    )
+    nlp = co.transcribe(everything(), co.BSpline(8, degree=5), dynamics)
+    solution = co.solve(nlp, progress=False, plan=[co.refinement.Solve(tol=10.0)])
     t, h = np.linspace(0.03, 0.97, 15) * solution.duration, 1e-5 * solution.duration
     far, near = ((solution.at(t + k * h).tau - solution.at(t - k * h).tau) / (2 * k * h) for k in (2, 1))
     rate = solution.evaluate(lambda now: now.tau_rate, t)
@@ -141,7 +140,9 @@ def test_derivatives_are_exact(sensitivities):
         tau_rate=(-1e3, 1e3),
     )
     nlp = co.transcribe(problem, co.BSpline(5, degree=5), sensitivities=sensitivities)
-    x = nlp.grid.interpolate(trajectory_of(co.solve(nlp, progress=False, violation_tolerance=10.0), problem))
+    x = nlp.grid.interpolate(
+        trajectory_of(co.solve(nlp, progress=False, plan=[co.refinement.Solve(tol=10.0)]), problem)
+    )
     x += 1e-3 * np.random.default_rng(0).standard_normal(x.size)
     for kind, error in nlp.check_derivatives(x).items():
         assert error < 1e-6, kind
@@ -181,7 +182,7 @@ def test_who_asks_for_no_rates_has_no_variables_for_them():
     assert not nlp.grid.rates
     assert nlp.costs[0].sites.local.w.shape == (6, 1)  # q, qd and qdd of two joints
     # Their values are there all the same.
-    solution = co.solve(plain, co.BSpline(5), progress=False, violation_tolerance=10.0)
+    solution = co.solve(plain, co.BSpline(5), progress=False, plan=[co.refinement.Solve(tol=10.0)])
     assert solution.evaluate(lambda now: now.jerk).shape == solution.q.shape
 
 

@@ -118,7 +118,9 @@ def followed(table: co.formats.TimeSeriesTable, curve: co.BSpline) -> co.Solutio
     names = two_link().joint_names
     record = co.track(table.t, np.column_stack([table[name] for name in names]), of=lambda now: now.q, degree=5)
     problem = co.Problem(two_link(9.81), table.t[-1], record)
-    return co.solve(problem, curve, guess=co.line((0.0, 0.0), (0.3, 0.3)), hessian=co.solver.Hessian.GAUSS_NEWTON)
+    return co.solve(
+        problem, curve, guess=co.line((0.0, 0.0), (0.3, 0.3)), solver=co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON)
+    )
 
 
 def motion(columns: dict[str, np.ndarray]) -> co.formats.TimeSeriesTable:

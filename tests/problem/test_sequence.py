@@ -109,7 +109,7 @@ def test_arcs_between_switches_end_in_the_time_optimum(curve, abs):
         span = co.Free(0.01, 0.5, times[k + 1] - times[k])
         arcs[f"arc {k}"] = co.Problem(two_link(), span, subject_to=[held, *([ends[k]] if k in ends else [])])
     guess = {f"arc {k}": co.line(a, b) for k, (a, b) in enumerate(pairwise(postures))}
-    found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess, ipopt={"tol": 1e-13})
+    found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess, solver=co.Ipopt(tol=1e-13))
     assert found.status is co.solver.Status.SOLVED
     assert found.duration == pytest.approx(0.391854539516, abs=abs)
     assert found.violation < 1e-4
@@ -356,7 +356,7 @@ def test_errors_and_limits_are_told_by_phase():
         ),
     }  # fmt: skip
     with pytest.raises(co.SolveError, match=r"first: |second: |first to second") as caught:
-        solve(co.Sequence(phases, duration=0.2), co.Radau(4), ipopt={"max_iter": 200})
+        solve(co.Sequence(phases, duration=0.2), co.Radau(4), solver=co.Ipopt(max_iter=200))
     assert isinstance(caught.value.solution, co.solution.SequenceSolution)
 
 

@@ -225,7 +225,7 @@ def test_implicit_equations_are_the_same_as_explicit_ones(given):
         [co.initial(states={"y": 1.0})],
         [co.State("y", **{given: fns[given]})],  # pyright: ignore[reportArgumentType],
     )
-    solution = quiet(problem, co.Radau(8, 5), ipopt={"tol": 1e-12, "constr_viol_tol": 1e-12})
+    solution = quiet(problem, co.Radau(8, 5), solver=co.Ipopt(tol=1e-12, constr_viol_tol=1e-12))
     assert solution.cost == pytest.approx(float(exact(np.array(1.0))), abs=1e-9)
     assert co.verify(solution).forward_error < 1e-8
 

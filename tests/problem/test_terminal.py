@@ -26,7 +26,7 @@ def test_a_penalty_on_the_end_is_weighed_against_the_way_there(curve, hessian):
     c, T = 40.0, 1.5
     miss = co.terminal(lambda now: (now.q[0] - 1) ** 2, name="miss")
     problem = co.Problem(SLIDE, T, co.integral(acceleration) + c / 2 * miss, [co.initial(q=0.0, qd=0.0)])
-    solution = co.solve(problem, curve, hessian=hessian, progress=False)
+    solution = co.solve(problem, curve, solver=co.Ipopt(hessian=hessian), progress=False)
     pull = c / (1 + c * T**3 / 3)
     assert solution.success
     assert solution.at(T).q[0] == pytest.approx(pull * T**3 / 3, rel=1e-8)

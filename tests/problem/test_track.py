@@ -174,9 +174,9 @@ def test_derivatives_equal_automatic_differentiation(curve: Any, duration: Any):
 def test_gauss_newton_finds_the_optimum_of_the_exact_hessian(duration: Any):
     end = [co.final(q=COURSE[45])] if isinstance(duration, co.Free) else []
     problem, _ = tracking(duration=duration, deviation=0.002, subject_to=end)
-    tight = {"tol": 1e-10}
+    tight: dict[str, Any] = {"tol": 1e-10}
     exact, gauss_newton = (
-        co.solve(problem, co.BSpline(8, degree=5), hessian=hessian, ipopt=tight)
+        co.solve(problem, co.BSpline(8, degree=5), solver=co.Ipopt(hessian=hessian, **tight))
         for hessian in (co.solver.Hessian.EXACT, co.solver.Hessian.GAUSS_NEWTON)
     )
     assert gauss_newton.cost == pytest.approx(exact.cost, rel=1e-9)

@@ -36,7 +36,7 @@ def start_of(problem: co.Problem, curve: Any, guess: Any, parameters: np.ndarray
     """The motion at which a search starts."""
     nlp = co.transcribe(problem, curve, compile=False)
     x = start_from(nlp, guess, parameters).x
-    idle = co.solve(nlp, ipopt={"max_iter": 0}, raise_on_failure=False)
+    idle = co.solve(nlp, solver=co.Ipopt(max_iter=0), raise_on_failure=False)
     return replace(idle, outcome=replace(idle.outcome, x=x))
 
 
@@ -104,7 +104,7 @@ def test_phases_meet_where_they_are_linked():
     nlp = co.transcribe(both, co.BSpline(8), compile=False)
     guess = {"there": co.line((0.2, -2), (1, -1)), "back": co.line((0.8, -1.3), (0.1, -1.9))}
     x = start_from(nlp, guess, NONE).x
-    motion = co.solve(nlp, ipopt={"max_iter": 0}, raise_on_failure=False)
+    motion = co.solve(nlp, solver=co.Ipopt(max_iter=0), raise_on_failure=False)
     motion = replace(motion, outcome=replace(motion.outcome, x=x))
     there, back = motion.phases["there"], motion.phases["back"]
     np.testing.assert_allclose(there.at(0.5).q, back.at(0.0).q, atol=1e-6)
@@ -113,7 +113,7 @@ def test_phases_meet_where_they_are_linked():
 
 
 def test_an_optimum_is_where_the_next_grid_starts():
-    coarse = co.solve(reaching(), co.BSpline(10), violation_tolerance=1.0)
+    coarse = co.solve(reaching(), co.BSpline(10), plan=[co.refinement.Solve(tol=1.0)])
     fine = co.transcribe(coarse.problem, co.BSpline(20))
     begin = replace(coarse, program=fine, outcome=replace(coarse.outcome, x=start_from(fine, coarse, NONE).x))
     t = np.linspace(0, 1, 41)
@@ -186,7 +186,7 @@ class Straying(running.Run):
 
 def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solution, co.Solution]:
     """The motion by way of the cheaper valley on a coarse curve, and refined by solves that stray."""
-    coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), violation_tolerance=1.0)
+    coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), plan=[co.refinement.Solve(tol=1.0)])
     monkeypatch.setattr(Straying, "strays", strays)
     run = Straying(NONE, co.Ipopt(), False, 1e-4)
     finer = running.refined(replace(coarse, outcome=replace(coarse.outcome, tolerance=1e-4)), run)
@@ -213,7 +213,7 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     """A search that spun the arm round on its first grid is made again from the guess on the next one."""
     problem = reaching()
     nlp = co.transcribe(problem, co.BSpline(20, 4, continuity=1))
-    spun = co.solve(nlp, guess=lambda t: (30 * np.sin(6 * np.pi * t), -2 + t), violation_tolerance=1e9)
+    spun = co.solve(nlp, guess=lambda t: (30 * np.sin(6 * np.pi * t), -2 + t), plan=[co.refinement.Solve(tol=1e9)])
     absurd = 1e3 * spun.cost  # any first round that is worse than ten times what comes after it
     rounds: list[int] = []
     plain = running.round_of
@@ -260,7 +260,7 @@ def test_a_limit_in_seconds_holds_for_the_whole_call_and_keeps_the_best_motion()
 
 def test_a_limit_of_ipopts_own_still_is_a_failure():
     with pytest.raises(co.SolveError, match="time limit"):
-        co.solve(time_optimal(), co.BSpline(20), ipopt={"max_wall_time": 1e-6})
+        co.solve(time_optimal(), co.BSpline(20), solver=co.Ipopt(max_wall_time=1e-6))
 
 
 def test_a_refinement_within_seconds_returns_what_it_refines():

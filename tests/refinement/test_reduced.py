@@ -82,7 +82,7 @@ def test_a_row_that_nothing_moves_is_found_violated_without_a_search():
 
 def test_an_iteration_limit_holds_for_all(monkeypatch):
     problem = lift(co.bounds(tau=(-500.0, 500.0)))
-    solution = co.solve(problem, CURVE, ipopt={"max_iter": 2}, raise_on_failure=False)
+    solution = co.solve(problem, CURVE, solver=co.Ipopt(max_iter=2), raise_on_failure=False)
     assert solution.status is Status.ITERATION_LIMIT
     assert solution.iterations <= 2
 

@@ -19,6 +19,7 @@ from colloc.studies.arms.starts import three_links
 from colloc.studies.classics.arms import kelly, spong, willigenburg
 from tests.support.problems import effort, time_optimal
 
+FROM_GUESS = [co.refinement.Solve(), co.refinement.Refine(1e-3, confirm=False), co.refinement.AtSwitches()]
 COARSE = pytest.mark.filterwarnings("ignore::colloc.refinement.failure.SolutionWarning")
 
 
@@ -70,13 +71,13 @@ def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
     assert not one.starts.from_guess
     assert one.starts.valleys[0].cost == pytest.approx(one.cost, rel=1e-3)
     assert f"starts     {one.starts}" in repr(one)
-    alone = co.solve(kelly(), compile=False, starts=1)
+    alone = co.solve(kelly(), compile=False, plan=FROM_GUESS)
     assert alone.starts is None
     assert alone.cost > 1.01 * one.cost
 
 
 def test_where_all_starts_agree_three_are_enough_and_the_motion_is_that_of_the_guess():
-    one, alone = co.solve(time_optimal()), co.solve(time_optimal(), starts=1)
+    one, alone = co.solve(time_optimal()), co.solve(time_optimal(), plan=FROM_GUESS)
     assert one.starts == Starts((Valley(alone.rounds[0].cost, (0, 1, 2), True),), ())
     assert str(one.starts) == "3: all lead to this motion"
     assert np.array_equal(one.x, alone.x)
@@ -87,7 +88,7 @@ def test_starts_that_agree_on_another_motion_than_that_of_the_guess_are_tried_at
     model, rng = ur5(), np.random.default_rng([34, 0])
     start, end = 0.8 * np.pi * rng.uniform(-1, 1, (2, model.n))
     problem = co.transcription.point_to_point(model, start, end)
-    one, alone = co.solve(problem), co.solve(problem, starts=1)
+    one, alone = co.solve(problem), co.solve(problem, plan=FROM_GUESS)
     assert one.starts is not None
     assert [valley.starts for valley in one.starts.valleys] == [(0, 1, 2, 3)]
     assert one.cost == pytest.approx(alone.cost, rel=1e-9)
@@ -96,7 +97,10 @@ def test_starts_that_agree_on_another_motion_than_that_of_the_guess_are_tried_at
 @COARSE
 def test_a_curve_is_solved_from_the_guess_alone_unless_starts_are_asked_for():
     curve = co.HermiteSimpson(25)
-    alone, several = co.solve(kelly(), curve), co.solve(kelly(), curve, starts=12)
+    alone, several = (
+        co.solve(kelly(), curve),
+        co.solve(kelly(), curve, plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)]),
+    )
     assert alone.starts is None
     assert several.starts is not None
     assert several.starts.count == 12
@@ -105,7 +109,7 @@ def test_a_curve_is_solved_from_the_guess_alone_unless_starts_are_asked_for():
     assert several.curve == curve
     assert alone.cost == pytest.approx(58.81, rel=1e-2)
     assert several.cost == pytest.approx(57.94, rel=1e-2)
-    again = co.solve(co.transcribe(kelly(), curve), starts=12)
+    again = co.solve(co.transcribe(kelly(), curve), plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)])
     assert again.cost == pytest.approx(several.cost, rel=1e-9)
 
 
@@ -113,9 +117,11 @@ def test_a_curve_is_solved_from_the_guess_alone_unless_starts_are_asked_for():
 def test_the_motion_of_a_guess_stays_unless_another_is_clearly_cheaper(monkeypatch: pytest.MonkeyPatch):
     """The two swing-ups differ by 1.5 %."""
     curve, guess = co.HermiteSimpson(25), co.line((0.0, 0.0), (1.0, np.pi))
-    assert co.solve(kelly(), curve, guess=guess, starts=12).cost == pytest.approx(57.94, rel=1e-2)
+    assert co.solve(
+        kelly(), curve, guess=guess, plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)]
+    ).cost == pytest.approx(57.94, rel=1e-2)
     monkeypatch.setattr(screening, "_CLEARLY", 0.02)
-    kept = co.solve(kelly(), curve, guess=guess, starts=12)
+    kept = co.solve(kelly(), curve, guess=guess, plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)])
     assert kept.cost == pytest.approx(58.81, rel=1e-3)
     assert kept.starts is not None
     assert kept.starts.from_guess
@@ -125,14 +131,28 @@ def test_the_motion_of_a_guess_stays_unless_another_is_clearly_cheaper(monkeypat
 def test_a_guess_that_leads_nowhere_is_rescued_by_the_straight_line():
     """Five turns of the elbow within its limits there are not: the first start after the guess is the line."""
     stated = time_optimal()
-    solution = co.solve(stated, co.BSpline(10), guess=lambda t: (0.0, -2.0 + 40 * t), starts=3)
+    solution = co.solve(
+        stated,
+        co.BSpline(10),
+        guess=lambda t: (0.0, -2.0 + 40 * t),
+        plan=[co.refinement.Solve(), co.refinement.SeekStarts(3)],
+    )
     assert solution.duration == pytest.approx(co.solve(stated, co.BSpline(10)).duration, rel=1e-3)
 
 
 def test_phases_and_states_have_starts_and_what_has_no_joints_none():
     half = replace(time_optimal(), subject_to=[co.initial(q=(0, -2), qd=0), co.bounds(tau=(-10, 10))])
     both = co.Sequence({"there": half, "back": replace(half, subject_to=time_optimal().subject_to[1:])})
-    solution = co.solve(both, co.BSpline(6), starts=3, tol=0.1)
+    solution = co.solve(
+        both,
+        co.BSpline(6),
+        plan=[
+            co.refinement.Solve(),
+            co.refinement.SeekStarts(3),
+            co.refinement.Refine(0.1),
+            co.refinement.AtSwitches(),
+        ],
+    )
     assert solution.starts is not None
     assert solution.starts.count == 3
     push = co.Unknown("push", lower=-1.0, upper=1.0)
@@ -146,7 +166,9 @@ def test_phases_and_states_have_starts_and_what_has_no_joints_none():
 def test_the_time_that_there_is_holds_for_the_starts_as_well():
     begin = time.perf_counter()
     with pytest.warns(co.refinement.SolutionWarning, match=r"seconds=3 ran out"):
-        late = co.solve(time_optimal(), co.BSpline(8), starts=100_000, seconds=3.0)
+        late = co.solve(
+            time_optimal(), co.BSpline(8), plan=[co.refinement.Solve(), co.refinement.SeekStarts(100_000)], seconds=3.0
+        )
     assert time.perf_counter() - begin < 20
     assert late.outcome.status is co.solver.Status.TIME_LIMIT
     assert late.duration == pytest.approx(0.4000283, rel=1e-5)
@@ -160,7 +182,7 @@ def test_ctrl_c_among_the_starts_returns_the_best_so_far(monkeypatch: pytest.Mon
         return replace(runs[-1], status=co.solver.Status.INTERRUPTED) if len(runs) == 3 else runs[-1]
 
     monkeypatch.setattr(co.Ipopt, "__call__", interrupted)
-    solution = co.solve(kelly(), co.BSpline(20), starts=30)
+    solution = co.solve(kelly(), co.BSpline(20), plan=[co.refinement.Solve(), co.refinement.SeekStarts(30)])
     assert len(runs) == 3
     assert solution.status is co.solver.Status.INTERRUPTED
     assert solution.cost == pytest.approx(runs[0].history["cost"][-1], rel=1e-4)
@@ -169,7 +191,7 @@ def test_ctrl_c_among_the_starts_returns_the_best_so_far(monkeypatch: pytest.Mon
 def test_motions_are_compared_by_where_the_joints_are_and_how_long_it_takes():
     """Against the motion as the solution gives it, on two grids of one motion, and another one twice as long."""
     problem = time_optimal()
-    coarse, fine = (co.solve(problem, co.BSpline(n), violation_tolerance=1.0) for n in (8, 20))
+    coarse, fine = (co.solve(problem, co.BSpline(n), plan=[co.refinement.Solve(tol=1.0)]) for n in (8, 20))
     for solution in (coarse, fine):
         q = solution.at(np.linspace(0, solution.duration, 17)).q / np.pi
         numbers = np.append(np.log(solution.duration), q.ravel())
@@ -192,8 +214,8 @@ def test_what_is_said_of_the_starts():
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
-    [(0, "starts must be an integer >= 1, got 0"), (2.5, "starts must be an integer >= 1, got 2.5")],
+    [(1, "count must be an integer >= 2, got 1"), (2.5, "count must be an integer >= 2, got 2.5")],
 )
 def test_a_number_of_starts_is_a_count(wrong: Any, told: str):
     with pytest.raises(co.InputError, match=told):
-        co.solve(time_optimal(), starts=wrong)
+        co.solve(time_optimal(), plan=[co.refinement.Solve(), co.refinement.SeekStarts(wrong)])

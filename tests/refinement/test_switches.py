@@ -29,7 +29,9 @@ def coarse(problem: co.Problem, curve: co.curves.Transcription | None = None) ->
     """A motion on a grid that does not know when anything switches, whatever is said of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-        return co.solve(problem, curve or co.BSpline(20), between="nodes", raise_on_failure=False)
+        return co.solve(
+            problem, curve or co.BSpline(20), plan=[co.refinement.Solve(between="nodes")], raise_on_failure=False
+        )
 
 
 def at_switches(problem: co.Problem, curve: co.curves.Transcription | None = None) -> co.solution.SequenceSolution:
@@ -216,7 +218,9 @@ def test_arcs_are_those_of_the_valley_that_a_grid_is_in():
     assert answer.duration == pytest.approx(arch + fall, abs=1e-9)
     assert sides(answer) == [{}, {"angle": "lower"}]
     assert co.optimality.certify(answer)["local minimum"].passed is False
-    best = co.solve(brachistochrone(), co.BSpline(20), between="nodes", starts=8)
+    best = co.solve(
+        brachistochrone(), co.BSpline(20), plan=[co.refinement.Solve(between="nodes"), co.refinement.SeekStarts(8)]
+    )
     assert best.duration == pytest.approx(1.80160312, rel=1e-3)
 
 
@@ -236,7 +240,7 @@ def test_gauss_points_leave_an_equation_no_room_that_radau_points_do():
     slide = bead((0.0, 10.0), (10.0, 5.0), 9.80665)
     start = coarse(slide, co.BSpline(20, degree=4, continuity=1))
     gauss, radau = (
-        co.solve(slide, curve, guess=start, between="nodes", violation_tolerance=1.0)
+        co.solve(slide, curve, guess=start, plan=[co.refinement.Solve(tol=1.0, between="nodes")])
         for curve in (co.BSpline(8, degree=8, continuity=1), co.Radau(8, degree=7))
     )
     gained = []
@@ -364,7 +368,7 @@ def test_a_coarse_answer_of_a_refinement_names_what_goes_further(rough, attempts
 
 def test_a_coarse_answer_that_was_not_refined_is_to_be():
     with pytest.warns(co.refinement.SolutionWarning, match=r"refine, as in co.solve\(..., tol=0.001\)"):
-        co.solve(two_link, co.BSpline(6), between="nodes", violation_tolerance=1e-3)
+        co.solve(two_link, co.BSpline(6), plan=[co.refinement.Solve(tol=1e-3, between="nodes")])
 
 
 def test_a_coarse_answer_that_limits_do_not_hold_up_is_to_start_anew(monkeypatch):

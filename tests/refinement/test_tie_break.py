@@ -28,7 +28,7 @@ def squares(solution: co.Solution) -> np.ndarray:
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_the_time_stays_and_the_torques_fall(curve):
-    fastest = co.solve(chain(), curve, violation_tolerance=10.0)
+    fastest = co.solve(chain(), curve, plan=[co.refinement.Solve(tol=10.0)])
     calm = co.refinement.tie_break(fastest, EFFORT)
     assert calm.outcome.status is co.solver.Status.SOLVED
     assert calm.duration == fastest.duration
@@ -67,9 +67,8 @@ def test_dynamics_nodes_and_parameters_are_kept():
     problem = co.Problem(
         stated.model, stated.horizon, co.duration(), stated.subject_to, parameters=[push], loads=[load]
     )
-    fastest = co.solve(
-        problem, co.BSpline(12), dynamics=co.dynamics.lie, parameters={"push": 3.0}, violation_tolerance=10.0
-    )
+    nlp = co.transcribe(problem, co.BSpline(12), co.dynamics.lie)
+    fastest = co.solve(nlp, parameters={"push": 3.0}, plan=[co.refinement.Solve(tol=10.0)])
     calm = co.refinement.tie_break(fastest, EFFORT)
     assert calm.nlp.grid.torques.names == fastest.nlp.grid.torques.names
     assert calm.parameters == pytest.approx([3.0])
@@ -78,14 +77,14 @@ def test_dynamics_nodes_and_parameters_are_kept():
 
 
 def test_what_is_no_time_optimum_is_refused():
-    mixed = co.solve(chain(0.9 * co.duration() + 0.1 * EFFORT), co.BSpline(6), violation_tolerance=10.0)
+    mixed = co.solve(chain(0.9 * co.duration() + 0.1 * EFFORT), co.BSpline(6), plan=[co.refinement.Solve(tol=10.0)])
     with pytest.raises(co.InputError, match=r"free duration that alone has a cost, got costs duration, effort"):
         co.refinement.tie_break(mixed, EFFORT)
     with pytest.warns(co.refinement.SolutionWarning, match="the cost contains the duration, which is given"):
-        given = co.solve(chain(co.duration(), 1.0), co.BSpline(6), violation_tolerance=10.0)
+        given = co.solve(chain(co.duration(), 1.0), co.BSpline(6), plan=[co.refinement.Solve(tol=10.0)])
     with pytest.raises(co.InputError, match="free duration that alone has a cost"):
         co.refinement.tie_break(given, EFFORT)
-    early = co.solve(time_optimal(), co.BSpline(6), ipopt={"max_iter": 3}, raise_on_failure=False)
+    early = co.solve(time_optimal(), co.BSpline(6), solver=co.Ipopt(max_iter=3), raise_on_failure=False)
     with pytest.raises(co.InputError, match="must be an optimum, got one that ended iteration limit"):
         co.refinement.tie_break(early, EFFORT)
     with pytest.raises(co.InputError, match="cost must be a Cost"):

@@ -10,7 +10,7 @@ from tests.support.problems import effort, everything
 
 @pytest.fixture(scope="module", params=[co.BSpline(5), co.HermiteSimpson(5), co.Radau(4)], ids=str)
 def solution(request: pytest.FixtureRequest) -> co.Solution:
-    return co.solve(everything(), request.param, raise_on_failure=False, ipopt={"max_iter": 5})
+    return co.solve(everything(), request.param, raise_on_failure=False, solver=co.Ipopt(max_iter=5))
 
 
 def test_quantities_of_a_sample_come_out_again(solution: co.Solution):
@@ -48,7 +48,7 @@ def test_shapes_follow_the_function(solution: co.Solution):
 
 def test_the_integral_of_a_cost_term_is_its_value():
     """By Gauss points on every interval, where a spline takes its cost too."""
-    solution = co.solve(everything(), co.BSpline(5), raise_on_failure=False, ipopt={"max_iter": 5})
+    solution = co.solve(everything(), co.BSpline(5), raise_on_failure=False, solver=co.Ipopt(max_iter=5))
     edges = np.linspace(0, solution.duration, 6)
     x, w = np.polynomial.legendre.leggauss(4)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2).ravel()
@@ -81,7 +81,7 @@ def test_violations_carry_units_and_any_times():
     assert units["qd[elbow]"] == "rad/s"
     assert units["initial q[elbow]"] == "rad"
     tight = co.Problem(two_link(), 1.0, co.integral(effort), [*stated[:2], co.bounds(tau=(-1, 1))])
-    loose = co.solve(tight, co.BSpline(6), raise_on_failure=False, ipopt={"max_iter": 0})
+    loose = co.solve(tight, co.BSpline(6), raise_on_failure=False, solver=co.Ipopt(max_iter=0))
     at = {v.row: v for v in loose.violations_at([0.0, 0.5])}["tau[shoulder]"]
     assert at.t in (0.0, 0.5)
     beyond = np.abs(loose.at([0.0, 0.5]).tau[:, 0]).max() - 1

@@ -88,7 +88,7 @@ def test_actuation_is_the_axis_component_of_the_reaction(solution: co.Solution):
 
 def test_violations_are_measured_between_nodes():
     with pytest.warns(co.refinement.SolutionWarning):
-        solution = co.solve(time_optimal(), co.BSpline(12, nodes=13), between="nodes")
+        solution = co.solve(time_optimal(), co.BSpline(12, nodes=13), plan=[co.refinement.Solve(between="nodes")])
     worst = solution.violations[0]
     assert worst.constraint == "tau bounds"
     assert worst.row in ("tau[shoulder]", "tau[elbow]")
@@ -115,7 +115,7 @@ def test_the_text_says_what_a_violation_is_relative_to():
     assert text[-3].split() == ["violation", "0,", "between", "nodes", "included"]
     assert f"off between nodes: the motion strays by {found.error.totals['dynamics']:.1e}, rel" in text[-2]
     assert text[-1].strip() == f"tau[pole]: by {worst} at t = {worst.t:.4g} s"
-    bounded = co.solve(time_optimal(), co.BSpline(12), between="nodes", violation_tolerance=1.0)
+    bounded = co.solve(time_optimal(), co.BSpline(12), plan=[co.refinement.Solve(tol=1.0, between="nodes")])
     assert (bounded.violations[0].row[:3], bounded.violations[0].size) == ("tau", 10.0)
     assert "of its row's natural size, 10 N m, between" in repr(bounded)
 

@@ -26,7 +26,7 @@ def swing(model: co.Model, duration: float, curve, ends=(DOWN, UP), **limits) ->
     start, goal = ends
     stated = [co.initial(q=start, qd=0), co.final(q=goal, qd=0), *([co.bounds(**limits)] if limits else [])]
     problem = co.Problem(model, duration, co.integral(effort), stated)
-    return co.solve(problem, curve, progress=False, violation_tolerance=1e6)
+    return co.solve(problem, curve, progress=False, plan=[co.refinement.Solve(tol=1e6)])
 
 
 def own_torques(solution: co.Solution) -> list[Callable[[float], np.ndarray]]:
@@ -147,5 +147,5 @@ def test_a_simulation_that_runs_away_ends_in_infinity():
 
 @pytest.mark.parametrize("degree", [3, 5])
 def test_loads_signals_and_unknown_constants_are_part_of_the_simulation(degree: int):
-    solution = co.solve(everything(), co.BSpline(8, degree=degree), progress=False, violation_tolerance=1e6)
+    solution = co.solve(everything(), co.BSpline(8, degree=degree), progress=False, plan=[co.refinement.Solve(tol=1e6)])
     assert co.verify(solution).forward_error < 1e-10

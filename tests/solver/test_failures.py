@@ -26,7 +26,7 @@ def swing(*more, cost: co.problem.Cost | None = None) -> co.Problem:
 def reason(problem: co.Problem, curve) -> tuple[str, co.Solution]:
     """What a failed solve says, and where it ended."""
     with pytest.raises(co.SolveError) as caught:
-        co.solve(problem, curve, ipopt={"max_iter": 400})
+        co.solve(problem, curve, solver=co.Ipopt(max_iter=400))
     assert isinstance(caught.value.solution, co.Solution)
     return str(caught.value), caught.value.solution
 
@@ -136,7 +136,7 @@ def test_constant_rows_that_hold_do_no_harm():
     problem = swing(co.path(lambda now: now.t, upper=1.0))
     nlp = co.transcribe(problem, co.Radau(5))
     assert constant_rows(nlp).any()
-    assert co.solve(nlp, between="nodes").outcome.status is co.solver.Status.SOLVED
+    assert co.solve(nlp, plan=[co.refinement.Solve(between="nodes")]).outcome.status is co.solver.Status.SOLVED
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_linear_solvers_that_cannot_be_loaded_are_refused(name):
     """In a process of its own, which IPOPT would crash with ma97."""
     code = (
         "import colloc as co; from tests.support.problems import time_optimal\n"
-        f"try: co.solve(time_optimal(), co.BSpline(5), ipopt={{'linear_solver': {name!r}, 'hsllib': 'none.so'}})\n"
+        f"try: co.solve(time_optimal(), co.BSpline(5), solver=co.Ipopt(linear_solver={name!r}, hsllib='none.so'))\n"
         "except co.InputError as error: print(error)"
     )
     words = [sys.executable, "-c", code]
@@ -177,7 +177,12 @@ def test_linear_solvers_that_cannot_be_loaded_are_refused(name):
 
 def test_another_linear_solver_comes_to_the_same_answer():
     answers = [
-        co.solve(time_optimal(), co.BSpline(10), between="nodes", ipopt={"linear_solver": name}).cost
+        co.solve(
+            time_optimal(),
+            co.BSpline(10),
+            solver=co.Ipopt(linear_solver=name),
+            plan=[co.refinement.Solve(between="nodes")],
+        ).cost
         for name in ("mumps", "spral")
     ]
     assert answers[1] == pytest.approx(answers[0], rel=1e-7)
@@ -187,11 +192,13 @@ def test_options_are_not_read_from_the_working_directory(tmp_path, monkeypatch, 
     """IPOPT's ipopt.opt could name a library to be loaded."""
     (tmp_path / "ipopt.opt").write_text("max_iter 1\noutput_file written.txt\nfile_print_level 5\n")
     monkeypatch.chdir(tmp_path)
-    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes")
+    solution = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])
     assert solution.outcome.status is co.solver.Status.SOLVED
     assert not (tmp_path / "written.txt").exists()
     assert capfd.readouterr() == ("", "")
     problem = time_optimal()
-    chosen = {"option_file_name": "ipopt.opt"}
-    assert np.isfinite(co.solve(problem, co.BSpline(10), between="nodes", ipopt=chosen).cost)
+    chosen = co.Ipopt(option_file_name="ipopt.opt")
+    assert np.isfinite(
+        co.solve(problem, co.BSpline(10), solver=chosen, plan=[co.refinement.Solve(between="nodes")]).cost
+    )
     assert (tmp_path / "written.txt").exists()

@@ -165,7 +165,7 @@ def step_pattern(intervals: int) -> np.ndarray:
             step.problem,
             co.Radau(intervals),
             guess=swinging(step.walker, SPEED, STEP),
-            ipopt={"max_iter": 0, "linear_solver": "mumps"},
+            solver=co.Ipopt(max_iter=0, linear_solver="mumps"),
             raise_on_failure=False,
         )
     J, H = (
@@ -317,7 +317,7 @@ def test_a_walk_has_the_threads_of_the_environment_and_the_same_bits(threads: Th
             step.problem,
             co.Radau(12),
             guess=swinging(step.walker, SPEED, STEP),
-            ipopt={"max_iter": 3, "linear_solver": "multifrontal"},
+            solver=co.Ipopt(max_iter=3, linear_solver="multifrontal"),
             raise_on_failure=False,
         )
         assert (threads.begun.value > 0) == (count > 1)
@@ -327,7 +327,12 @@ def test_a_walk_has_the_threads_of_the_environment_and_the_same_bits(threads: Th
 
 def test_ipopt_comes_to_the_same_answer():
     theirs, ours = (
-        co.solve(time_optimal(), co.BSpline(10), between="nodes", solver=co.Ipopt(linear_solver=name))
+        co.solve(
+            time_optimal(),
+            co.BSpline(10),
+            plan=[co.refinement.Solve(between="nodes")],
+            solver=co.Ipopt(linear_solver=name),
+        )
         for name in ("mumps", "multifrontal")
     )
     assert ours.status is theirs.status
@@ -341,7 +346,13 @@ def both(problem: co.Problem) -> tuple[co.Solution, co.Solution]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.support.InputWarning)
         theirs, ours = (
-            co.solve(problem, co.BSpline(10), between="nodes", raise_on_failure=False, ipopt={"linear_solver": name})
+            co.solve(
+                problem,
+                co.BSpline(10),
+                solver=co.Ipopt(linear_solver=name),
+                plan=[co.refinement.Solve(between="nodes")],
+                raise_on_failure=False,
+            )
             for name in ("mumps", "multifrontal")
         )
     return theirs, ours
@@ -363,7 +374,12 @@ def test_a_constraint_stated_twice_is_solved_too():
 def test_rows_that_depend_on_each_other_at_the_guess_take_no_more_iterations():
     """States that are guessed constant: what rounding leaves of a pivot is no sign that IPOPT may count."""
     theirs, ours = (
-        co.solve(brachistochrone(), co.BSpline(40, 4, continuity=1), between="nodes", ipopt={"linear_solver": name})
+        co.solve(
+            brachistochrone(),
+            co.BSpline(40, 4, continuity=1),
+            solver=co.Ipopt(linear_solver=name),
+            plan=[co.refinement.Solve(between="nodes")],
+        )
         for name in ("mumps", "multifrontal")
     )
     assert ours.message == theirs.message == "Solve_Succeeded"
@@ -383,7 +399,9 @@ def test_without_a_compiler_it_is_mumps(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", str(tmp_path / "none"))
     solver = co.Ipopt(linear_solver="multifrontal")
     with pytest.warns(CompileWarning, match="MUMPS is used instead of multifrontal"):
-        solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", compile=False, solver=solver)
+        solution = co.solve(
+            time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")], compile=False, solver=solver
+        )
     assert solution.message == "Solve_Succeeded"
 
 
@@ -393,7 +411,12 @@ def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
     broken = library.replace("int flag = factorise(", "int flag = SINGULAR; if (!flag) factorise(")
     assert broken != library
     monkeypatch.setattr(linear_solvers, "source", lambda: broken)
-    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", solver=co.Ipopt(linear_solver="multifrontal"))
+    solution = co.solve(
+        time_optimal(),
+        co.BSpline(10),
+        plan=[co.refinement.Solve(between="nodes")],
+        solver=co.Ipopt(linear_solver="multifrontal"),
+    )
     assert solution.message == "Solve_Succeeded"
 
 

@@ -69,9 +69,9 @@ def test_multipliers_are_in_the_units_of_the_problem(curve):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_an_optimum_does_not_depend_on_the_unit_of_mass(curve):
     """The row tau = 0 has no size of its own."""
-    plain = co.solve(cart_pole(1.0), curve, violation_tolerance=0.1)
+    plain = co.solve(cart_pole(1.0), curve, plan=[co.refinement.Solve(tol=0.1)])
     for unit in (1e-6, 1e6):
-        other = co.solve(cart_pole(unit), curve, violation_tolerance=0.1)
+        other = co.solve(cart_pole(unit), curve, plan=[co.refinement.Solve(tol=0.1)])
         assert other.cost / unit**2 == pytest.approx(plain.cost, rel=1e-7)
         assert other.iterations == plain.iterations
         np.testing.assert_allclose(other.tau / unit, plain.tau, atol=1e-5)
@@ -81,14 +81,14 @@ def test_a_strategy_that_stalls_is_followed_by_another(monkeypatch: pytest.Monke
     problem, curve = time_optimal(), co.BSpline(20)
     plain = co.solve(problem, curve)
     assert plain.outcome.strategy == "monotone barrier"
-    adaptive = co.solve(problem, curve, ipopt={"mu_strategy": "adaptive"})
+    adaptive = co.solve(problem, curve, solver=co.Ipopt(mu_strategy="adaptive"))
     monkeypatch.setattr(colloc.solver.ipopt, "PATIENCE", 5)
     both = co.solve(problem, curve)
     assert both.outcome.strategy == "adaptive barrier"
     assert both.duration == pytest.approx(plain.duration, rel=1e-6)
     assert both.iterations == 5 + adaptive.iterations
     assert len(both.history["cost"]) == both.iterations + 2
-    limited = co.solve(problem, curve, ipopt={"max_iter": 8}, raise_on_failure=False)
+    limited = co.solve(problem, curve, solver=co.Ipopt(max_iter=8), raise_on_failure=False)
     assert limited.iterations == 8
     assert limited.status is co.solver.Status.ITERATION_LIMIT
 
@@ -96,7 +96,7 @@ def test_a_strategy_that_stalls_is_followed_by_another(monkeypatch: pytest.Monke
 def test_a_users_strategy_is_the_only_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(colloc.solver.ipopt, "PATIENCE", 5)
     for strategy in ("monotone", "adaptive"):
-        found = co.solve(time_optimal(), co.BSpline(20), ipopt={"mu_strategy": strategy})
+        found = co.solve(time_optimal(), co.BSpline(20), solver=co.Ipopt(mu_strategy=strategy))
         assert found.outcome.strategy == f"{strategy} barrier"
         assert len(found.history["cost"]) == found.iterations + 1
 

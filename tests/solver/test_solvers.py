@@ -137,7 +137,7 @@ def test_another_solver_is_refined():
 def test_the_status_of_another_solver_is_judged_like_any():
     """What SciPy calls a success is too coarse a grid."""
     with pytest.warns(co.refinement.SolutionWarning, match="elbow torque switches"):
-        coarse = co.solve(time_optimal(), co.Radau(2), between="nodes", solver=Slsqp())
+        coarse = co.solve(time_optimal(), co.Radau(2), plan=[co.refinement.Solve(between="nodes")], solver=Slsqp())
     assert coarse.outcome.status is co.solver.Status.SOLVED
     assert coarse.status is co.solver.Status.VIOLATED
     with pytest.raises(co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations"):
@@ -173,14 +173,6 @@ def test_another_solver_is_told_of_limits_in_time_and_tells_its_iterates():
     assert stopped.status is co.solver.Status.TIME_LIMIT
 
 
-def test_options_for_short_are_those_of_ipopt():
-    problem = time_optimal()
-    short = co.solve(problem, CURVE, ipopt={"tol": 1e-5}, hessian=co.solver.Hessian.LIMITED_MEMORY)
-    long = co.solve(problem, CURVE, solver=co.Ipopt(tol=1e-5, hessian=co.solver.Hessian.LIMITED_MEMORY))
-    np.testing.assert_array_equal(short.x, long.x)
-    assert short.iterations == long.iterations != co.solve(problem, CURVE).iterations
-
-
 def test_ipopt_is_a_value():
     solver = co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON, max_iter=7)
     assert pickle.loads(pickle.dumps(solver)) == solver
@@ -198,16 +190,10 @@ def test_limits_for_one_run_of_many_keep_what_the_user_has_said():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"solver": co.Ipopt(), "ipopt": {"tol": 1e-5}}, "solver and ipopt are given"),
-        (
-            {"solver": co.Ipopt(), "hessian": co.solver.Hessian.EXACT},
-            "solver and hessian are given, of which either",
-        ),
         ({"solver": co.Ipopt}, r"solver must be a solver, such as co.Ipopt\(max_iter=500\)"),
         ({"solver": "ipopt"}, r"solver must be a solver, such as .* got 'ipopt'"),
         ({"solver": lambda *_: None}, "solver must be a solver"),
-        ({"hessian": "exact"}, r"hessian must be one of Hessian.EXACT"),
-        ({"ipopt": {"hessian": 1}}, "no IPOPT option named 'hessian'"),
+        ({"ipopt": {"tol": 1e-5}}, "no argument of solve named 'ipopt'"),
     ],
 )
 def test_what_is_no_solver_is_refused_in_one_line(wrong, message):

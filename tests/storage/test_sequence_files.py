@@ -164,7 +164,13 @@ def test_multipliers_of_an_equation_of_two_phases_stay_with_their_rows(tmp_path:
 
 def test_a_failed_motion_comes_back_as_it_is(tmp_path: Path):
     found = co.solve(
-        bounce(), CURVES, guess=GUESS, compile=False, progress=False, ipopt={"max_iter": 3}, raise_on_failure=False
+        bounce(),
+        CURVES,
+        guess=GUESS,
+        compile=False,
+        progress=False,
+        solver=co.Ipopt(max_iter=3),
+        raise_on_failure=False,
     )
     assert not found.success
     co.save(found, tmp_path / "a.npz")

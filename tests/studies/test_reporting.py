@@ -85,7 +85,7 @@ def test_a_film_is_written_on_request():
 @pytest.mark.parametrize(("file", "begins"), [("swing.html", b"<!DOCTYPE html>"), ("swing.gif", b"GIF8")])
 def test_the_film_of_a_solution_is_a_viewer_or_a_stick_figure(file: str, begins: bytes, tmp_path: Path):
     args = arguments("string.length", DOC, ["--animation", str(tmp_path / file), "--quick"])
-    finish(args, {}, co.solve(time_optimal(), co.BSpline(6), violation_tolerance=1.0, progress=False))
+    finish(args, {}, co.solve(time_optimal(), co.BSpline(6), plan=[co.refinement.Solve(tol=1.0)], progress=False))
     assert (tmp_path / file).read_bytes().startswith(begins)
 
 

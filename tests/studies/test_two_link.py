@@ -36,13 +36,13 @@ T_SLIDE, COST_SLIDE = 0.58578391, 0.77323476
     ids=str,
 )  # fmt: skip
 def test_splines_give_what_an_independent_script_gave(curve: co.BSpline, T: float):
-    solution = co.solve(time_optimal(), curve, violation_tolerance=0.5)
+    solution = co.solve(time_optimal(), curve, plan=[co.refinement.Solve(tol=0.5)])
     assert solution.success
     assert solution.duration == pytest.approx(T, abs=6e-6)
 
 
 def test_torques_switch_where_the_maximum_principle_says():
-    solution = co.solve(time_optimal(), co.Radau(200), violation_tolerance=1.0)
+    solution = co.solve(time_optimal(), co.Radau(200), plan=[co.refinement.Solve(tol=1.0)])
     t = np.linspace(0, solution.duration, 20_001)
     tau = solution.at(t).tau
     for joint, name in enumerate(solution.problem.model.joint_names):
@@ -55,7 +55,7 @@ def test_torques_switch_where_the_maximum_principle_says():
     ("study", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (prismatic_revolute, T_SLIDE, COST_SLIDE)]
 )
 def test_mixed_criteria_converge(study, T, cost, dynamics):
-    solution = co.solve(study.problem, co.Radau(80), dynamics=dynamics, ipopt={"tol": 1e-10})
+    solution = co.solve(co.transcribe(study.problem, co.Radau(80), dynamics), solver=co.Ipopt(tol=1e-10))
     assert solution.success
     assert solution.duration == pytest.approx(T, abs=2e-5)
     assert solution.cost == pytest.approx(cost, abs=2e-7)
@@ -73,7 +73,7 @@ def test_the_hinge_convention_matters():
         problem = co.Problem(
             co.Model([slide, turned], gravity=(0, 0, 0)), stated.duration, stated.minimize, stated.subject_to
         )
-        solution = co.solve(problem, co.Radau(60), ipopt={"tol": 1e-10})
+        solution = co.solve(problem, co.Radau(60), solver=co.Ipopt(tol=1e-10))
         assert solution.duration == pytest.approx(T, abs=2e-5)
         assert solution.cost == pytest.approx(cost, abs=2e-7)
 

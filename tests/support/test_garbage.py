@@ -141,16 +141,13 @@ def test_values_of_states_that_a_problem_does_not_have_are_refused(states: dict[
 
 SOLVED = {
     "a curve that is a list": {"curve": []},
-    "dynamics that are a list": {"dynamics": []},
-    "dynamics that are no function": {"dynamics": 0},
     "parameters that are a number": {"parameters": 3.5},
-    "options that are a number": {"ipopt": 3.5},
-    "options of unhashable names": {"ipopt": [("tol", 1)]},
-    "an infinite option": {"ipopt": {"tol": float("inf")}},
-    "an option that is not a number": {"ipopt": {"tol": float("nan")}},
-    "an option that is none": {"ipopt": {"tol": None}},
+    "a plan that is a number": {"plan": 3.5},
+    "a plan without steps": {"plan": []},
+    "a step that is a word": {"plan": ["Solve"]},
+    "a step that is a class": {"plan": [co.refinement.Solve]},
+    "a plan that does not begin with a solve": {"plan": [co.refinement.Refine(1e-3)]},
     "an array for a flag": {"raise_on_failure": np.ones(2)},
-    "an array for a word": {"between": np.ones(2)},
     "a huge tolerance": {"tol": HUGE},
     "a flag that is text": {"progress": "no"},
 }

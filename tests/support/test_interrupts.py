@@ -126,7 +126,10 @@ def test_ignored_ctrl_c_stays_ignored():
     try:
         with InterruptGuard():
             press()
-        assert co.solve(time_optimal(), co.BSpline(5), between="nodes").outcome.status is co.solver.Status.SOLVED
+        assert (
+            co.solve(time_optimal(), co.BSpline(5), plan=[co.refinement.Solve(between="nodes")]).outcome.status
+            is co.solver.Status.SOLVED
+        )
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
@@ -180,9 +183,9 @@ def test_the_handler_of_a_solve_does_not_outlast_it():
 
 def test_ctrl_c_after_the_last_iteration_counts(monkeypatch: pytest.MonkeyPatch):
     """IPOPT no longer asks whether to stop; the optimum that it found is the best iterate."""
-    optimum = co.solve(time_optimal(), co.BSpline(10), between="nodes")
+    optimum = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])
     pressing(monkeypatch, 1, optimum.iterations)
-    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes")
+    solution = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])
     assert solution.status is co.solver.Status.INTERRUPTED
     np.testing.assert_array_equal(solution.x, optimum.x)
 
@@ -198,7 +201,10 @@ def test_ctrl_c_in_a_round_of_refinement_counts(monkeypatch: pytest.MonkeyPatch,
 def test_ctrl_c_while_nodes_are_added_counts(monkeypatch: pytest.MonkeyPatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-        assert co.solve(time_optimal(), co.Radau(8), between="nodes").status is co.solver.Status.VIOLATED
+        assert (
+            co.solve(time_optimal(), co.Radau(8), plan=[co.refinement.Solve(between="nodes")]).status
+            is co.solver.Status.VIOLATED
+        )
     pressing(monkeypatch, 2, 1)
     assert co.solve(time_optimal(), co.Radau(8)).status is co.solver.Status.INTERRUPTED
 

@@ -281,7 +281,7 @@ def test_many_solves_warn_once_for_all_that_are_alike():
 def test_a_cost_with_a_kink_is_named_with_the_time_of_the_kink():
     size = co.integral(lambda now: (now.tau.T @ now.tau) ** 0.5, name="size")
     with pytest.raises(co.SolveError, match=r"term 'size' has a kink at t = .* s, .* ca\.sqrt\(x\*\*2") as caught:
-        co.solve(arm(duration=1.0, minimize=size), co.BSpline(8), ipopt={"max_iter": 400})
+        co.solve(arm(duration=1.0, minimize=size), co.BSpline(8), solver=co.Ipopt(max_iter=400))
     t = float(re.findall(r"kink at t = (\S+) s", str(caught.value))[0])
     torques = np.linalg.norm(caught.value.solution.at([t, 0.5]).tau, axis=1)
     assert torques[0] < 0.1 * np.linalg.norm(caught.value.solution.tau, axis=1).max()
@@ -290,7 +290,13 @@ def test_a_cost_with_a_kink_is_named_with_the_time_of_the_kink():
 @pytest.mark.parametrize("fn", [lambda now: ca.sumsqr(now.tau), lambda now: ca.sin(9 * now.q[0]) * now.tau[1]])
 def test_smooth_costs_have_no_kink(fn):
     smooth = arm(LIMITS, duration=1.0, minimize=co.integral(fn))
-    last = co.solve(smooth, co.BSpline(8), ipopt={"max_iter": 20}, between="nodes", raise_on_failure=False)
+    last = co.solve(
+        smooth,
+        co.BSpline(8),
+        solver=co.Ipopt(max_iter=20),
+        plan=[co.refinement.Solve(between="nodes")],
+        raise_on_failure=False,
+    )
     assert kink(last.nlp, last.x, last.parameters) is None
 
 
@@ -298,7 +304,7 @@ def test_iterations_that_run_out_are_no_riddle():
     with pytest.raises(
         co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations, as in ipopt=\{\"max_iter"
     ):
-        co.solve(arm(LIMITS), co.BSpline(8), ipopt={"max_iter": 2})
+        co.solve(arm(LIMITS), co.BSpline(8), solver=co.Ipopt(max_iter=2))
 
 
 def test_a_fact_stated_twice_is_named_as_a_pair():

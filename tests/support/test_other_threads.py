@@ -41,7 +41,9 @@ def endless(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolu
     power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
     problem = co.Problem(two_link(), 1.0, power, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
     ipopt = {"tol": 1e-14, "max_iter": 10**6, "max_wall_time": 30.0, "mu_strategy": "adaptive"}
-    return co.solve(problem, co.BSpline(100), ipopt=ipopt, progress=told, compile=False, raise_on_failure=False)
+    return co.solve(
+        problem, co.BSpline(100), solver=co.Ipopt(**ipopt), progress=told, compile=False, raise_on_failure=False
+    )
 
 
 def descent(method: Callable[..., Any], told: Callable[..., None]) -> Any:
@@ -160,7 +162,9 @@ def test_a_solve_that_begins_after_a_ctrl_c_is_none_of_its():
         signal.raise_signal(signal.SIGINT)
     except KeyboardInterrupt:
         with ThreadPoolExecutor(1) as pool:
-            solution = pool.submit(co.solve, time_optimal(), co.BSpline(5), between="nodes", compile=False).result()
+            solution = pool.submit(
+                co.solve, time_optimal(), co.BSpline(5), plan=[co.refinement.Solve(between="nodes")], compile=False
+            ).result()
         assert solution.outcome.status is co.solver.Status.SOLVED
 
 

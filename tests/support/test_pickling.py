@@ -152,7 +152,7 @@ def test_a_solution_is_light_and_builds_its_program_on_demand():
 def test_a_program_is_built_anew_of_what_it_was_built_from():
     nlp = there_and_back(co.transcribe(time_optimal(), co.BSpline(10), co.dynamics.lie, compile=False))
     assert nlp.grid.torques.names == ("lie", "differentiation of lie")
-    assert np.array_equal(co.solve(nlp).x, co.solve(time_optimal(), co.BSpline(10), dynamics=co.dynamics.lie).x)
+    assert np.array_equal(co.solve(nlp).x, co.solve(co.transcribe(time_optimal(), co.BSpline(10), co.dynamics.lie)).x)
 
 
 def test_an_answer_that_is_none_goes_with_its_reason(elsewhere: Executor):

@@ -28,7 +28,7 @@ def told(progress: bool | None, *iterates: tuple[int, float]) -> bool:
 
 def test_a_function_is_told_every_iteration_in_the_users_terms():
     seen: list[co.refinement.Iteration] = []
-    solution = co.solve(time_optimal(), CURVE, between="nodes", progress=seen.append)
+    solution = co.solve(time_optimal(), CURVE, plan=[co.refinement.Solve(between="nodes")], progress=seen.append)
     assert [now.number for now in seen] == list(range(solution.iterations + 1))
     assert seen[-1].cost == pytest.approx(solution.cost, rel=1e-9)
     assert [now.cost for now in seen] == pytest.approx(solution.history["cost"], rel=1e-9)

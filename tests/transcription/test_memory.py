@@ -58,7 +58,7 @@ def test_a_problem_keeps_functions_of_its_solves_and_no_program():
     problem = chain(2)
 
     def functions_after(intervals: int) -> int:
-        co.solve(problem, co.BSpline(intervals), between="nodes")
+        co.solve(problem, co.BSpline(intervals), plan=[co.refinement.Solve(between="nodes")])
         gc.collect()
         return sum(isinstance(one, ca.Function) for one in gc.get_objects())
 

@@ -134,7 +134,7 @@ def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         BlockFunctions, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.local.w[0])))
     )
-    wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
+    wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, solver=co.Ipopt(max_iter=100))
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
 
 
@@ -150,7 +150,9 @@ def test_a_wrong_recursion_changes_the_outcome():
     assert bad.check_derivatives(point(bad), [1.5])["jacobian"] > 1e-3
     answers = [
         co.solve(
-            time_optimal(), co.BSpline(16), sensitivities=recursion, raise_on_failure=False, ipopt={"max_iter": 100}
+            co.transcribe(time_optimal(), co.BSpline(16), sensitivities=recursion),
+            raise_on_failure=False,
+            solver=co.Ipopt(max_iter=100),
         )
         for recursion in (right, careless)
     ]

@@ -84,7 +84,9 @@ def test_an_arm_is_not_slower_than_its_straight_line(seed):
     start, end = np.random.default_rng(seed).uniform(*puma.limits("position"), (2, 6))
     problem = co.transcription.point_to_point(puma, start, end)
     line = line_of(problem, start, end)
-    solution = co.solve(problem, co.BSpline(breakpoints=line.breakpoints(), continuity=1), violation_tolerance=0.05)
+    solution = co.solve(
+        problem, co.BSpline(breakpoints=line.breakpoints(), continuity=1), plan=[co.refinement.Solve(tol=0.05)]
+    )
     assert solution.success
     assert problem.horizon.lower < solution.duration < line.duration
 
@@ -95,7 +97,7 @@ def test_the_tie_break_settles_idle_joints_and_costs_no_time():
     problem = co.transcription.point_to_point(arm(), start, end)
     curve = co.BSpline(breakpoints=line_of(problem, start, end).breakpoints(), continuity=1)
     plain = co.Problem(problem.model, problem.duration, co.duration(), problem.subject_to)
-    quick, settled = (co.solve(p, curve, violation_tolerance=0.05) for p in (plain, problem))
+    quick, settled = (co.solve(p, curve, plan=[co.refinement.Solve(tol=0.05)]) for p in (plain, problem))
     assert -1e-6 < settled.duration / quick.duration - 1 < 4e-4
 
     def shaking(solution: co.Solution) -> float:

@@ -219,7 +219,9 @@ def test_where_the_line_has_no_timing_the_middle_of_the_bounds_is_guessed():
 def test_without_a_guess_a_solve_ends_where_it_does_with_one():
     for free in (co.Free(0.05, 50.0), co.Free(0.3, 0.42)):
         arm = co.Problem(two_link(), free, co.duration(), [*ENDS, TORQUE])
-        assert co.solve(arm, co.BSpline(20), violation_tolerance=1.0).duration == pytest.approx(0.39185, rel=5e-3)
+        assert co.solve(arm, co.BSpline(20), plan=[co.refinement.Solve(tol=1.0)]).duration == pytest.approx(
+            0.39185, rel=5e-3
+        )
 
 
 # -- meshes ----------------------------------------------------------------------------------------------------------

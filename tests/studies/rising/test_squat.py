@@ -81,8 +81,8 @@ def test_the_body_rises_so_by_another_integrator():
 def test_exact_hessians_and_lbfgs_find_the_same(way: str):
     program = co.transcribe(rise(way).problem, curve())
     lbfgs = co.Ipopt(hessian=co.solver.Hessian.LIMITED_MEMORY, max_iter=1000)
-    exact = co.solve(program, between="nodes", progress=False)
-    limited = co.solve(program, between="nodes", solver=lbfgs, progress=False)
+    exact = co.solve(program, plan=[co.refinement.Solve(between="nodes")], progress=False)
+    limited = co.solve(program, plan=[co.refinement.Solve(between="nodes")], solver=lbfgs, progress=False)
     assert exact.outcome.status is limited.outcome.status is co.solver.Status.SOLVED
     assert limited.cost == pytest.approx(exact.cost, rel=1e-5)
     assert limited.iterations > 4 * exact.iterations

@@ -59,8 +59,8 @@ def test_a_woman_walks_as_in_a_problem_of_her_own():
     assert isinstance(solution, co.Solution)
     # Both to more digits than a population needs.
     options, parameters = population.WARM | {"tol": 1e-7}, population.values(True, **person, speed=1.2)
-    general = co.solve(solution.nlp, guess=solution, parameters=parameters, ipopt=options)
-    own = co.solve(problem(posed), gait2d.SPLINE, guess=solution, ipopt=options)
+    general = co.solve(solution.nlp, guess=solution, parameters=parameters, solver=co.Ipopt(**options))
+    own = co.solve(problem(posed), gait2d.SPLINE, guess=solution, solver=co.Ipopt(**options))
     for step in (own, general, solution):
         assert step.outcome.status is co.solver.Status.SOLVED
         assert step.error.untrue < 1e-2

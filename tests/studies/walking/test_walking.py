@@ -1,6 +1,7 @@
 """The step of walking as a problem, on the planar walker: sharings, transcriptions, Hessians, and the ground."""
 
 import warnings
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -14,7 +15,7 @@ from colloc.studies.walking.problem import problem
 from colloc.studies.walking.report.ground import pelvis_coordinates, pelvis_torques
 from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
-OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
+OPTIONS: dict[str, Any] = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 
 
 def walk(
@@ -24,7 +25,11 @@ def walk(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(
-            problem(step), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
+            problem(step),
+            curve,
+            guess=co.line(stand, stand),
+            solver=co.Ipopt(hessian=hessian, **(OPTIONS | options)),
+            compile=False,
         )
 
 

@@ -1,0 +1,322 @@
+"""The steps that lead from a program to an answer, one after another.
+
+A plan is a list of steps. Each takes the motion on its way, an `Attempt`, and returns a better one: `Solve` solves one
+program once, `SeekStarts` looks for cheaper optima, `Refine` solves on finer grids, and `AtSwitches` lets intervals end
+where limits begin and cease to hold. A step of one's own is any function from an `Attempt` to another.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from colloc.refinement.rounds import at_switches, closes_in_on_switches, on_ends_at_switches, refined
+from colloc.refinement.run import Run
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.solution.warm_start import MotionGuess
+from colloc.support.checks import InputError, as_tuple, choice, count, finite_number, flag, quoted, relative_tolerance
+from colloc.transcription import NLP, SequenceNLP
+
+TOLERANCE = 1e-3  # to which a call without a curve refines
+FOR_ONE_RUN = 1e-2  # by which the answer of a single run is judged
+_ANY = 1.0  # an error of the cost as large as the cost: none is estimated
+
+NextStep = Callable[["Attempt"], "Attempt"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A motion on its way through a plan.
+
+    Parameters
+    ----------
+    nlp : NLP or SequenceNLP
+        The program that is solved next.
+    run : Run
+        How programs are solved: parameters, solver, progress, tolerances and the time that is left.
+    guess : optional
+        Where a search starts, as in `solve`.
+    solution : Solution or SequenceSolution, optional
+        The best motion so far; None before the first step.
+    start : ndarray, optional
+        Decision vector where the first run started.
+    begin : float, optional
+        When the program that is solved next began to be built, on the clock of `time.perf_counter`.
+    confirm : bool
+        Whether a finer grid must confirm the cost.
+    steps : tuple of str
+        The steps so far that have changed the motion.
+
+    Examples
+    --------
+    >>> def twice(attempt: co.refinement.Attempt) -> co.refinement.Attempt:
+    ...     return co.refinement.Solve()(co.refinement.Solve()(attempt))
+    >>> co.solve(problem, co.BSpline(10), plan=[twice]).plan
+    ('twice',)
+    """
+
+    nlp: NLP | SequenceNLP
+    run: Run
+    guess: MotionGuess = None
+    solution: Solution | SequenceSolution | None = None
+    start: np.ndarray | None = None
+    begin: float | None = None
+    confirm: bool = True
+    steps: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> Solution | SequenceSolution:
+        """The best motion so far; InputError where there is none."""
+        if self.solution is None:
+            raise InputError("plan must begin with a step that solves, as in [Solve(), Refine(1e-3)]")
+        return self.solution
+
+    def followed(self, plan: Iterable[NextStep]) -> Attempt:
+        """The attempt after all steps of a plan."""
+        now = self
+        for step in plan:
+            after = step(now)
+            if after.solution is not now.solution:
+                after = replace(after, steps=(*now.steps, step_name(step)))
+            now = after
+        return now
+
+
+@dataclass(frozen=True, repr=False)
+class Step(ABC):
+    """A step of a plan. What it states, such as a tolerance, holds until a later step states another."""
+
+    @abstractmethod
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        """The attempt after this step."""
+
+    def __repr__(self) -> str:
+        """The step with the settings that are not the default."""
+        settings = [(field, getattr(self, field.name)) for field in fields(self)]
+        changed = [f"{field.name}={value!r}" for field, value in settings if value != field.default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Solve(Step):
+    """One program, solved from the guess, or from the motion so far.
+
+    Parameters
+    ----------
+    tol : float, optional
+        Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; by default that of the
+        call. With 1 or more no error is estimated, as where a motion only serves as a guess.
+    between : "always" or "nodes"
+        Where inequalities hold. With "always" nodes are added where one is violated between them, and the program is
+        solved again from there, ten times at most. With "nodes" they hold at the nodes of the curve alone.
+    judge_cost : bool
+        Whether the excess of the cost over the local optimum of the continuous problem is estimated and judged. False
+        accepts the optimum on this curve, as where measured data are followed, whose noise a finer spline would follow
+        as well. The estimate takes long for motions of thousands of unknowns.
+
+    Examples
+    --------
+    >>> solution = co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(between="nodes")])
+    >>> solution.plan
+    ("Solve(between='nodes')",)
+    """
+
+    tol: float | None = None
+    between: str = "always"
+    judge_cost: bool = True
+
+    def __post_init__(self) -> None:
+        if self.tol is not None:
+            finite_number("tol", self.tol, positive=True)
+        choice("between", self.between, ("always", "nodes"))
+        flag("judge_cost", self.judge_cost)
+
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        of_cost, always = None if self.judge_cost else _ANY, self.between == "always"
+        run = replace(_within(attempt.run, self.tol), cost_tolerance=of_cost, always=always)
+        guess = attempt.guess if attempt.solution is None else attempt.solution
+        begin = time.perf_counter() if attempt.begin is None else attempt.begin
+        solution, start = run(attempt.nlp, guess, begin)
+        first = start if attempt.start is None else attempt.start
+        return replace(attempt, run=run, solution=solution, start=first, begin=None)
+
+
+@dataclass(frozen=True, repr=False)
+class SeekStarts(Step):
+    """Other starts than the guess, and the cheapest motion to which they lead.
+
+    The straight line if that is not the guess, then random motions, are solved on six intervals, and the best of their
+    ends, two or a quarter as many as there are starts, on the curve; of more than eight starts most lie near the best
+    ends so far. Where there is a guess, its motion stays the answer unless another is cheaper by 1 %.
+    `Solution.starts` lists how many led where. The starts are the same in every call.
+
+    Parameters
+    ----------
+    count : int
+        Number of starts, the guess included.
+    quick : bool
+        Whether the search ends when it has taken about as long as the first solve from the guess, or when two starts
+        have led where the guess leads. Beyond twelve joints, without joints, or where the guess took next to no
+        iterations, there is then none.
+
+    Examples
+    --------
+    >>> seek = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
+    >>> print(co.solve(problem, co.BSpline(20), plan=seek).starts)
+    6: all lead to this motion
+    """
+
+    count: int
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        count("count", self.count, at_least=2)
+        flag("quick", self.quick)
+
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        from colloc.refinement.starts import best_of_starts  # a single run does without
+
+        best, guess = best_of_starts(
+            attempt.nlp, attempt.answer, attempt.run, attempt.guess, self.count, quick=self.quick
+        )
+        return replace(attempt, solution=best, guess=guess)
+
+
+@dataclass(frozen=True, repr=False)
+class Refine(Step):
+    """Finer grids, round after round, until the error between the nodes and the change of the cost are small enough.
+
+    Where after two rounds switches are all that the cost waits for, on which grids close in slowly, the rounds end, and
+    `AtSwitches` goes on from there. `Solution.rounds` lists the rounds.
+
+    Parameters
+    ----------
+    tol : float, optional
+        For the error between the nodes, as in `Solution.error`, and the change of the cost by a round, relative; by
+        default that of the call.
+    confirm : bool
+        Whether a finer grid must confirm the cost even where, by its estimate, it is right to a quarter of `tol`.
+
+    Examples
+    --------
+    >>> by_rounds = [co.refinement.Solve(), co.refinement.Refine(1e-2), co.refinement.AtSwitches()]
+    >>> len(co.solve(problem, co.BSpline(20), plan=by_rounds).rounds) > 1
+    True
+    """
+
+    tol: float | None = None
+    confirm: bool = True
+
+    def __post_init__(self) -> None:
+        if self.tol is not None:
+            relative_tolerance("tol", self.tol)
+        flag("confirm", self.confirm)
+
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        run = replace(_within(attempt.run, self.tol), cost_tolerance=None)
+        first = _judged(attempt.answer, run.tolerance)
+        finer = refined(first, run, attempt.guess, confirmed=self.confirm, to_switches=True)
+        finer = replace(finer, starts=first.starts)
+        return replace(attempt, nlp=finer.nlp, run=run, solution=finer, confirm=self.confirm)
+
+
+@dataclass(frozen=True, repr=False)
+class AtSwitches(Step):
+    """Intervals that end where limits begin and cease to hold.
+
+    Torques that jump between their bounds, and limits that begin to hold, leave an error of first order on a grid that
+    does not know when. The motion is divided into arcs of free durations, on each of which the active limits hold as
+    equations; arcs are turned, added or dropped until every limit pushes the right way and no other is met. The next
+    curve is `Radau` with intervals that end where the arcs do. Where no arcs are found that hold, grids are refined.
+    It does nothing where the cost waits for something else than switches, and leaves curves of one's own as they are.
+
+    Parameters
+    ----------
+    tol : float, optional
+        As in `Refine`.
+    arcs : bool
+        Whether the motion in arcs is the answer, a SequenceSolution whose phases are the arcs: see `refine`.
+
+    Examples
+    --------
+    >>> in_arcs = [co.refinement.Solve(), co.refinement.AtSwitches(1e-3, arcs=True)]
+    >>> round(co.solve(problem, co.BSpline(20), plan=in_arcs).duration, 12)
+    0.391854539516
+    """
+
+    tol: float | None = None
+    arcs: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tol is not None:
+            relative_tolerance("tol", self.tol)
+        flag("arcs", self.arcs)
+
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        run = replace(_within(attempt.run, self.tol), cost_tolerance=None)
+        solution = _judged(attempt.answer, run.tolerance)
+        if self.arcs:
+            answer = at_switches(solution, run)
+        elif closes_in_on_switches(solution, run.tolerance):
+            answer = on_ends_at_switches(solution, run, attempt.guess, confirmed=attempt.confirm)
+        else:
+            return attempt
+        return replace(attempt, nlp=answer.nlp, run=run, solution=replace(answer, starts=solution.starts))
+
+
+def _within(run: Run, tol: float | None) -> Run:
+    """A run that judges by a tolerance, if a step states one."""
+    return run if tol is None else replace(run, tolerance=tol)
+
+
+def _judged(solution: Any, tolerance: float) -> Any:
+    """A solution judged by a tolerance, its cost as well."""
+    if solution.outcome.tolerance == solution.outcome.cost_tolerance == tolerance:
+        return solution
+    return replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
+
+
+def default_plan(tol: float | None, *, has_curve: bool) -> list[NextStep]:
+    """The steps of a call without a plan.
+
+    Parameters
+    ----------
+    tol : float, optional
+        That of the call.
+    has_curve : bool
+        Whether the call has a curve, or a program, which has one.
+    """
+    if not has_curve:
+        confirm = tol is not None
+        return [Solve(), SeekStarts(8, quick=True), Refine(tol or TOLERANCE, confirm=confirm), AtSwitches()]
+    return [Solve()] if tol is None else [Solve(), Refine(tol), AtSwitches()]
+
+
+def checked_plan(plan: object) -> tuple[NextStep, ...]:
+    """The steps of a plan; InputError for anything but steps, and for none."""
+    steps = as_tuple("plan", plan)
+    for step in steps:
+        if isinstance(step, type) or not callable(step):
+            raise InputError(f"plan must be a list of steps, as in [Solve(), Refine(1e-3)], got {quoted(step)} in it")
+    if not steps:
+        raise InputError("plan must have a step, as in [Solve()], got none")
+    return steps
+
+
+def plan_tolerance(plan: Sequence[NextStep], tol: float | None) -> float:
+    """The tolerance of steps that state none: that of the call, else the smallest that a step states."""
+    stated = [step.tol for step in plan if isinstance(step, Refine | AtSwitches) and step.tol is not None]
+    return tol if tol is not None else min(stated, default=FOR_ONE_RUN)
+
+
+def step_name(step: NextStep) -> str:
+    """The name of a step, as an answer lists it."""
+    function: Any = step.func if isinstance(step, partial) else step
+    return repr(step) if isinstance(step, Step) else getattr(function, "__name__", type(step).__name__)
