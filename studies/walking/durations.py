@@ -54,11 +54,6 @@ NOISE = 0.1  # rad, of the postures of random starts
 SAME = 1e-3  # of the cost
 # From standing still.
 STANDING: dict[str, Any] = {"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "adaptive", "max_iter": 500}
-    "tol": 1e-4,
-    "constr_viol_tol": 1e-5,
-    "mu_strategy": "adaptive",
-    "max_iter": 500,
-}  # from standing still
 ROUGH: dict[str, Any] = IPOPT | {"tol": ROUGHLY / AT_START}
 OPTIONS = (
     Option("speed", 1.2, "m/s", above=0.0),
