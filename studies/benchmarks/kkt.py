@@ -110,12 +110,12 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
     """Iterations, milliseconds of linear algebra in each, and the cost; the median of several solves."""
     problem, found = choice.pose(case.problem), []
     for _ in range(turns):
-        solver = co.Ipopt(**({"max_iter": 500} | choice.options))
+        options: dict[str, Any] = {"max_iter": 500} | choice.options
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", co.refinement.SolutionWarning)
             found.append(
                 co.solve(
-                    problem, case.curve, plan=[co.refinement.Solve(between="nodes")], solver=solver, progress=False,
+                    problem, case.curve, plan=[co.refinement.Solve(between="nodes")], solver=co.Ipopt(**options), progress=False,
                     raise_on_failure=False,
                 )
             )  # fmt: skip
