@@ -66,10 +66,10 @@ def check(seed: int, curve: str, kind: str, tol: float | None) -> None:
         longest = problem.horizon.upper
         names = {"co": co, "case": case, "mean": float(np.abs(case.end - case.start).max() / longest)}
         problem = co.Problem(problem.model, problem.horizon, problem.minimize, [*problem.subject_to, eval(more, names)])
-    options = {"max_cpu_time": _PATIENCE}
+    brief = co.Ipopt(max_cpu_time=_PATIENCE)
     chosen = eval(curve, {"co": co})
     try:
-        solution = co.solve(problem, chosen, tol=tol, compile=False, solver=co.Ipopt(**options))
+        solution = co.solve(problem, chosen, tol=tol, compile=False, solver=brief)
     except co.SolveError as caught:
         error = str(caught)
     else:
