@@ -115,8 +115,8 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
             warnings.simplefilter("ignore", co.refinement.SolutionWarning)
             found.append(
                 co.solve(
-                    problem, case.curve, plan=[co.refinement.Solve(between="nodes")], solver=co.Ipopt(**options), progress=False,
-                    raise_on_failure=False,
+                    problem, case.curve, plan=[co.refinement.Solve(between="nodes")], solver=co.Ipopt(**options),
+                    progress=False, raise_on_failure=False,
                 )
             )  # fmt: skip
     algebra = median(one.seconds["solve"] - one.seconds["callbacks"] for one in found)
