@@ -90,7 +90,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, repr=False)
-class Step(ABC):
+class PlanStep(ABC):
     """A step of a plan. What it states, such as a tolerance, holds until a later step states another."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class Step(ABC):
 
 
 @dataclass(frozen=True, repr=False)
-class Solve(Step):
+class Solve(PlanStep):
     """One program, solved from the guess, or from the motion so far.
 
     Parameters
@@ -149,7 +149,7 @@ class Solve(Step):
 
 
 @dataclass(frozen=True, repr=False)
-class SeekStarts(Step):
+class SeekStarts(PlanStep):
     """Other starts than the guess, and the cheapest motion to which they lead.
 
     The straight line if that is not the guess, then random motions, are solved on six intervals, and the best of their
@@ -190,7 +190,7 @@ class SeekStarts(Step):
 
 
 @dataclass(frozen=True, repr=False)
-class Refine(Step):
+class Refine(PlanStep):
     """Finer grids, round after round, until the error between the nodes and the change of the cost are small enough.
 
     Where after two rounds switches are all that the cost waits for, on which grids close in slowly, the rounds end, and
@@ -228,7 +228,7 @@ class Refine(Step):
 
 
 @dataclass(frozen=True, repr=False)
-class AtSwitches(Step):
+class AtSwitches(PlanStep):
     """Intervals that end where limits begin and cease to hold.
 
     Torques that jump between their bounds, and limits that begin to hold, leave an error of first order on a grid that
@@ -319,4 +319,4 @@ def plan_tolerance(plan: Sequence[NextStep], tol: float | None) -> float:
 def step_name(step: NextStep) -> str:
     """The name of a step, as an answer lists it."""
     function: Any = step.func if isinstance(step, partial) else step
-    return repr(step) if isinstance(step, Step) else getattr(function, "__name__", type(step).__name__)
+    return repr(step) if isinstance(step, PlanStep) else getattr(function, "__name__", type(step).__name__)
