@@ -15,8 +15,7 @@ from colloc.errors.motion import Motion, deviation
 from colloc.errors.source import Source
 from colloc.errors.states import state_error
 from colloc.numerics.quadrature import gauss
-from colloc.problem import ConstraintRows, JointBounds, Window
-from colloc.problem.time_sets import WHOLE
+from colloc.problem import ConstraintRows, Window
 
 
 def equation_error(motion: Motion) -> Source:
@@ -25,24 +24,14 @@ def equation_error(motion: Motion) -> Source:
     An interval's error is how far the motion strays in it or, if that is more, what it has of the whole motion's.
     """
     per_interval, total = state_error(motion.nlp, motion.x, motion.p)
-    problem = motion.nlp.problem
-    of_states = {state.equation_name for state in problem.states}
-    for name, constraint in problem.rows.items():
+    for constraint in motion.nlp.problem.rows.values():
         equal = np.flatnonzero(constraint.rows.lower == constraint.rows.upper)
-        where = constraint.constraint.where
-        if not equal.size or name in of_states or _is_fixed_torque(constraint):
-            continue
-        if isinstance(where, Window):
-            errors, whole = _constraint_error(motion, constraint, equal, where)
+        statement = constraint.constraint
+        if equal.size and statement.where.along and not statement.measured_by_motion:
+            errors, whole = _constraint_error(motion, constraint, equal, Window(*statement.where.moments))
             per_interval, total = np.maximum(per_interval, errors), max(total, whole)
     sentence = "between nodes equations are not met, which moves the motion by {total}"
     return Source(per_interval, total, adds_up=False, sentence=sentence)
-
-
-def _is_fixed_torque(rows: ConstraintRows) -> bool:
-    """Whether a torque is fixed all along, which the error of the dynamics tells of."""
-    constraint = rows.constraint
-    return isinstance(constraint, JointBounds) and constraint.quantity == "tau" and constraint.where == WHOLE
 
 
 def _constraint_error(

@@ -11,7 +11,7 @@ from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.mesh import Points, points_inside
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
-from colloc.problem import ConstraintRows, Window
+from colloc.problem import ConstraintRows
 from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.constraint_points import AtTimes
@@ -164,7 +164,7 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
         for row, site in enumerate(amounts.argmax(axis=1)):
             amount, t = float(amounts[row, site]), float(times[site] * nlp.duration(x))
             size = float(rows.scale[row])
-            equation = isinstance(constraint.constraint.where, Window) and bool(rows.lower[row] == rows.upper[row])
+            equation = constraint.constraint.where.along and bool(rows.lower[row] == rows.upper[row])
             label, unit = rows.labels[row], rows.units[row]
             violations.append(Violation(name, label, amount, amount / size, t, unit, size, equation))
     return sorted(violations, key=lambda v: -v.relative)
@@ -196,7 +196,7 @@ def bound_error(motion: Motion) -> Source:
     nlp = motion.nlp
     per_interval = np.zeros(nlp.grid.basis.intervals)
     # A constraint at a single time holds there, and cannot be violated between nodes.
-    along = [name for name, rows in nlp.problem.rows.items() if isinstance(rows.constraint.where, Window)]
+    along = [name for name, rows in nlp.problem.rows.items() if rows.constraint.where.along]
     for excess in excesses(nlp, motion.x, motion.p, names=along):
         rows = excess.constraint.rows
         if (unequal := rows.lower < rows.upper).any():

@@ -30,7 +30,7 @@ from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
-from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
+from colloc.problem import Instant, Statement, Unknown, at, bounds, path
 from colloc.support.checks import instance
 from colloc.support.pickling import Portable
 
@@ -92,7 +92,7 @@ class CutJoints(Portable):
         return loop_loads(self.chain, attrgetter(self.name))
 
     @property
-    def constraints(self) -> tuple[Constraint, ...]:
+    def constraints(self) -> tuple[Statement, ...]:
         """Closure: in position and velocity at the start, in acceleration all along; passive joints without torque."""
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]

@@ -12,7 +12,7 @@ from colloc.optimality.elastic import Relaxed, smallest_relaxation
 from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
 from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.widened import widened
-from colloc.problem import EndState, Problem
+from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.more_nodes import with_nodes
@@ -274,9 +274,10 @@ def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations:
         half = part.horizon.lower / 2
         sizes[LimitPlace(phase, "duration", "duration", 0)] = half, half
         for name, entry in part.rows.items():
+            at_ends = {end.row for end in part.end_values.get(name, ())}
             for r, size in enumerate(entry.rows.scale.tolist()):
                 along = equations and bool(entry.rows.lower[r] == entry.rows.upper[r])
-                if isinstance(entry.constraint, EndState) or along:
+                if r in at_ends or along:
                     sizes[LimitPlace(phase, "row", name, r)] = size, size
     once = {name: recipe._replace(compile=False) for name, recipe in recipes.items()}
     return build_program(widened(problem, sizes), once)

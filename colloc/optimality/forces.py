@@ -18,8 +18,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.numerics.bspline import SplineBasis
 from colloc.optimality.contact import contact
-from colloc.problem import natural_size
-from colloc.problem.joint_constraints import JointBounds
+from colloc.problem import ConstraintRows, natural_size
 from colloc.support.checks import InputError
 from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, Grid, SequenceNLP
 from colloc.transcription.grid import ORDERS
@@ -258,8 +257,7 @@ def _along(
         return None
     if slopes.shape[2] != size:
         assert entry is not None
-        assert isinstance(entry.constraint, JointBounds)
-        return _of_polygon(nlp, block, slopes.sum(axis=0), x, entry.constraint)
+        return _of_polygon(nlp, block, slopes.sum(axis=0), x, entry)
     orders = dict(zip(entry.rows.labels, entry.orders, strict=True)) if entry else {}
     labels = ("",) if block.is_cost else block.rows.labels
     dense = np.array([block.n_slices > 1 and (block.is_cost or orders.get(label, 0) >= 2) for label in labels])
@@ -276,12 +274,13 @@ def _along(
     return _joined(grid, parts)
 
 
-def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bounds: JointBounds) -> Forces:
+def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bounds: ConstraintRows) -> Forces:
     """Forces of bounds on the control points of a derivative of the joints.
 
     The duration in these rows only makes rates of them, which the derivatives are bounded by as well.
     """
-    grid, order, T = nlp.grid, ORDERS[bounds.quantity], nlp.duration(x)
+    bounded = list(bounds.constraint.bounded_joints(nlp.problem.model).values())
+    grid, order, T = nlp.grid, ORDERS[bounded[0][0]], nlp.duration(x)
     columns, basis, points = local_splines(grid)[0].columns, grid.basis, x[grid.layout["q"]]
     if order == len(columns) - 1:  # bounds on what controls the motion: costates know nothing of these
         return _joined(grid, [])
@@ -292,7 +291,7 @@ def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bound
     pull = np.zeros((basis.size, n))
     pull[np.searchsorted(basis.greville(), block.sites.s - _AT_BREAKPOINT)] = slopes[:, :n]
     sides = np.array([[-np.inf], [np.inf]]) * np.ones(n)
-    sides[:, bounds.joints] = np.array([bounds.lower, bounds.upper]) * T**order
+    sides[:, [joint for _, joint in bounded]] = np.array([bounds.rows.lower, bounds.rows.upper]) * T**order
     return _of_control_points(grid, basis, columns[order], points, pull, sides)
 
 

@@ -21,8 +21,7 @@ from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves import Points
 from colloc.optimality.costates import Costates, costate_of, costate_points, integral_to
 from colloc.optimality.forces import Forces, local_splines
-from colloc.problem import ConstraintRows, Problem, Slots, TimePoint, Window
-from colloc.problem.time_sets import WHOLE
+from colloc.problem import ConstraintRows, Problem, Slots
 from colloc.solution import Solution
 from colloc.transcription import Grid
 
@@ -160,8 +159,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
 def _edges(problem: Problem) -> np.ndarray:
     """Normalised times inside the motion at which constraints begin, end or hold alone."""
     where = [rows.constraint.where for rows in problem.rows.values()]
-    times = [s for place in where if place != WHOLE and isinstance(place, Window | TimePoint) for s in place]
-    return np.unique([s for s in times if 0 < s < 1])
+    return np.unique([s for place in where for s in place.moments if 0 < s < 1])
 
 
 def _controls(phase: Solution, sites: EvaluationPoints, inside: np.ndarray) -> _Controls:
@@ -217,8 +215,8 @@ def _rows_along(problem: Problem, s: np.ndarray) -> tuple[list[ConstraintRows], 
     names = {state.equation_name for state in problem.states}
     for name, entry in problem.rows.items():
         where, rows = entry.constraint.where, entry.rows
-        if isinstance(where, Window):
-            holds = (s > where.start) & (s < where.end)
+        if where.along:
+            holds = where.covers(s)
             entries.append(entry)
             lower.append(np.where(holds[:, None], rows.lower / rows.scale, -np.inf))
             upper.append(np.where(holds[:, None], rows.upper / rows.scale, np.inf))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-import casadi as ca
 import numpy as np
 
-from colloc.problem import Bounds, Condition, JointBounds, Problem, Rows, Sequence, Window, natural_size
-from colloc.problem.rows import unique
+from colloc.problem import Problem, Rows, Sequence, State, Unknown, Window, natural_size
 from colloc.problem.time_sets import WHOLE
 from colloc.transcription import NLP, BaseNLP
 from colloc.transcription.layout import active_control_points, intervals_within
 
 Side = Literal["lower", "upper"]
 Kind = Literal["row", "unknown", "duration"]
+RowsByLabel = Mapping[tuple[str, str, str], tuple[np.ndarray, np.ndarray]]
+
+_NONE = np.zeros(0, dtype=int)
 
 
 class LimitPlace(NamedTuple):
@@ -97,11 +98,45 @@ class Limit:
         return 1 if self.side == "upper" else -1
 
 
-def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
-    """The finite limits that a problem states, where its program has them.
+class BoundedQuantity(NamedTuple):
+    """What a problem bounds by two numbers, or prescribes by one, and where it is in a program.
 
-    What follows from others is no limit, and cannot be relaxed: equations of states, closures, links, impacts. Neither
-    is an unknown with equal bounds, which is a number.
+    Parameters
+    ----------
+    place : LimitPlace
+        Where the problem states the numbers.
+    label, unit : str
+        Of the row or the variable, with its joint where it has one.
+    lower, upper, size : float
+    along : bool
+        Whether it is bounded all along a part of the motion.
+    rows, variables : ndarray of int
+        Of the program, that it bounds.
+    s : ndarray
+        Normalised times of the rows.
+    """
+
+    place: LimitPlace
+    label: str
+    unit: str
+    lower: float
+    upper: float
+    size: float
+    along: bool
+    rows: np.ndarray
+    variables: np.ndarray
+    s: np.ndarray
+
+    @property
+    def prescribed(self) -> bool:
+        """Whether both numbers are the same."""
+        return self.lower == self.upper
+
+
+def bounded_quantities(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[BoundedQuantity]:
+    """Everything that a problem bounds, also by bounds that are infinite; by phase, then across phases.
+
+    What follows from other statements is left out: equations of states, lengths of quaternions, links, impacts.
 
     Parameters
     ----------
@@ -110,22 +145,84 @@ def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
     problem : Problem or Sequence
         States the bounds.
     """
-    entries: dict[LimitPlace, list[np.ndarray]] = {}
-    statements = list(_statements(problem))
-    for place, index in (*_in_rows(nlp, statements), *_in_variables(nlp, problem)):
-        entries.setdefault(place, []).append(index)
+    in_program = _rows_by_label(nlp)
+    for phase, part in problem.phases.items():
+        program, first = nlp.phases[phase], nlp.parts[phase].start
+        layout = program.grid.layout
+        for name, entry in part.rows.items():
+            if not entry.constraint.follows:
+                joints, where = entry.constraint.bounded_joints(part.model), entry.constraint.where
+                positions = {row: joint for row, (quantity, joint) in joints.items() if quantity == "q"}
+                points = _control_points(program, Window(*where.moments)) if positions else _NONE
+                columns = {row: first + layout["q"][points, joint] for row, joint in positions.items()}
+                yield from _of_rows(in_program, phase, name, entry.rows, where.along, columns)
+        for unknowns, table in ((part.signals, layout["signals"].T), (part.states, layout["states"].T)):
+            columns = iter(table)
+            for unknown in unknowns:
+                yield from _of_unknown(phase, unknown, [first + next(columns) for _ in range(unknown.size)])
+        for unknown in part.constants:
+            yield from _of_unknown(
+                phase, unknown, [first + layout.constants[unknown.name][[k]] for k in range(unknown.size)]
+            )
+        T, place = part.horizon, LimitPlace(phase, "duration", "duration", 0)
+        duration = first + layout.duration
+        yield BoundedQuantity(place, "duration", "s", T.lower, T.upper, T.lower, False, _NONE, duration, _NONE)
+    if isinstance(problem, Sequence):
+        for name, entry in problem.rows.items():
+            if not entry.follows:
+                yield from _of_rows(in_program, "", name, entry.rows, False, {})
+
+
+def _of_rows(
+    in_program: RowsByLabel, phase: str, name: str, rows: Rows, along: bool, variables: Mapping[int, np.ndarray]
+) -> Iterator[BoundedQuantity]:
+    for r, label in enumerate(rows.labels):
+        index, s = in_program.get((phase, name, label), (_NONE, _NONE))
+        bounds = float(rows.lower[r]), float(rows.upper[r]), float(rows.scale[r])
+        place = LimitPlace(phase, "row", name, r)
+        yield BoundedQuantity(place, label, rows.units[r], *bounds, along, index, variables.get(r, _NONE), s)
+
+
+def _of_unknown(phase: str, unknown: Unknown | State, variables: Iterable[np.ndarray]) -> Iterator[BoundedQuantity]:
+    sizes = natural_size(unknown.lower, unknown.upper)
+    for k, index in enumerate(variables):
+        bounds, place = (
+            (float(unknown.lower[k]), float(unknown.upper[k]), float(sizes[k])),
+            LimitPlace(phase, "unknown", unknown.name, k),
+        )
+        yield BoundedQuantity(place, unknown.labels[k], unknown.units[k], *bounds, True, _NONE, index, _NONE)
+
+
+def _rows_by_label(nlp: BaseNLP) -> RowsByLabel:
+    """Rows of a program with their normalised times, by phase, constraint and label."""
+    found: dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]] = {}
+    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
+        for line, label in enumerate(block.rows.labels):
+            key, rows = (
+                (nlp.owners.get(block, ""), block.name, label),
+                int(first) + line + block.n_rows * np.arange(block.n_slices),
+            )
+            before = found.get(key, (_NONE, _NONE))
+            found[key] = np.append(before[0], rows), np.append(before[1], block.sites.s)
+    return found
+
+
+def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
+    """The finite limits that a problem states, where its program has them; arguments as of `bounded_quantities`.
+
+    An unknown with equal bounds is a number, and no limit.
+    """
     limits: list[Limit] = []
-    for phase, kind, name, rows, along in statements:
-        for r, label in enumerate(rows.labels):
-            place, equal = LimitPlace(phase, kind, name, r), bool(rows.lower[r] == rows.upper[r])
-            if place not in entries or (kind == "unknown" and equal):
-                continue
-            index = np.concatenate(entries[place])
-            sides: tuple[tuple[Side, float], ...] = ("lower", float(rows.lower[r])), ("upper", float(rows.upper[r]))
-            for side, bound in sides:
-                if np.isfinite(bound):
-                    of_row = rows.units[r], float(rows.scale[r]), equal, equal and along, index
-                    limits.append(Limit(place, side, label, _joint(problem, phase, label), bound, *of_row))
+    for item in bounded_quantities(nlp, problem):
+        entries = np.append(item.rows, nlp.n_g + item.variables)
+        if not entries.size or (item.place.kind == "unknown" and item.prescribed):
+            continue
+        sides: tuple[tuple[Side, float], ...] = ("lower", item.lower), ("upper", item.upper)
+        for side, bound in sides:
+            if np.isfinite(bound):
+                joint, equation = _joint(problem, item.place.phase, item.label), item.prescribed and item.along
+                of_row = joint, bound, item.unit, item.size, item.prescribed, equation, entries
+                limits.append(Limit(item.place, side, item.label, *of_row))
     return limits
 
 
@@ -134,86 +231,6 @@ def _joint(problem: Problem | Sequence, phase: str, label: str) -> str:
     inside = label.rpartition("[")[2].removesuffix("]")
     models = [part.model for name, part in problem.phases.items() if name == phase]
     return inside if any(inside in (*model.joint_names, *model.position_names) for model in models) else ""
-
-
-class _LimitStatement(NamedTuple):
-    """What a user has stated under one name: rows, and whether they hold all along a part of the motion."""
-
-    phase: str
-    kind: Kind
-    name: str
-    rows: Rows
-    along: bool
-
-
-def _statements(problem: Problem | Sequence) -> Iterator[_LimitStatement]:
-    for phase, part in problem.phases.items():
-        first = sum(not isinstance(constraint, Bounds) for constraint in part.statements)
-        equations = list(part.rows)[first : first + len(part.states)]
-        for name, entry in part.rows.items():
-            if name not in equations:
-                yield _LimitStatement(phase, "row", name, entry.rows, isinstance(entry.constraint.where, Window))
-        for unknown in (*part.signals, *part.states, *part.constants):
-            rows = _plain_rows(unknown.labels, unknown.lower, unknown.upper, natural_size(unknown.lower, unknown.upper))
-            yield _LimitStatement(phase, "unknown", unknown.name, rows, along=True)
-        T = part.horizon
-        lower, upper = np.array([T.lower]), np.array([T.upper])
-        yield _LimitStatement(
-            phase, "duration", "duration", _plain_rows(("duration",), lower, upper, lower, "s"), along=False
-        )
-    if isinstance(problem, Sequence):
-        for name in stated_across(problem):
-            yield _LimitStatement("", "row", name, problem.rows[name].rows, along=False)
-
-
-def _plain_rows(
-    labels: tuple[str, ...], lower: np.ndarray, upper: np.ndarray, size: np.ndarray, unit: str = ""
-) -> Rows:
-    return Rows(ca.SX(len(labels), 1), lower, upper, labels, (unit,) * len(labels), size)
-
-
-def stated_across(sequence: Sequence) -> dict[str, Condition | None]:
-    """Constraints of several phases that can be relaxed, by name; None for the duration of all of them."""
-    items: dict[str, Any] = {}
-    for item in sequence.subject_to:
-        if (name := unique(item.name, items)) in sequence.rows:
-            items[name] = item
-    conditions: dict[str, Condition | None] = {n: item for n, item in items.items() if isinstance(item, Condition)}
-    if sequence.duration is not None:
-        conditions[unique("duration", items)] = None
-    return conditions
-
-
-def _in_rows(nlp: BaseNLP, statements: list[_LimitStatement]) -> Iterator[tuple[LimitPlace, np.ndarray]]:
-    """Rows of the program of every row that is stated."""
-    stated = {(s.phase, s.name): s.rows.labels for s in statements if s.kind == "row"}
-    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
-        phase = nlp.owners.get(block, "")
-        labels = stated.get((phase, block.name), ())
-        for line, label in enumerate(block.rows.labels):
-            if label in labels:
-                index = int(first) + line + block.n_rows * np.arange(block.n_slices)
-                yield LimitPlace(phase, "row", block.name, labels.index(label)), index
-
-
-def _in_variables(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[tuple[LimitPlace, np.ndarray]]:
-    """Variables of the program, counted behind its rows, of bounds on positions, unknowns and durations."""
-    for phase, program in nlp.phases.items():
-        first, part, layout = nlp.n_g + nlp.parts[phase].start, problem.phases[phase], program.grid.layout
-        for name, entry in part.rows.items():
-            if isinstance(bounds := entry.constraint, JointBounds) and bounds.quantity == "q":
-                points = _control_points(program, bounds.where)
-                for r, joint in enumerate(bounds.joints):
-                    yield LimitPlace(phase, "row", name, r), first + layout["q"][points, joint]
-        for unknowns, table in ((part.signals, layout["signals"]), (part.states, layout["states"])):
-            columns = iter(table.T)
-            for unknown in unknowns:
-                for k in range(unknown.size):
-                    yield LimitPlace(phase, "unknown", unknown.name, k), first + next(columns)
-        for name, index in layout.constants.items():
-            for k in range(index.size):
-                yield LimitPlace(phase, "unknown", name, k), first + index[[k]]
-        yield LimitPlace(phase, "duration", "duration", 0), first + layout.duration
 
 
 def _control_points(program: NLP, window: Window) -> np.ndarray:

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
+from colloc.model import Model
 from colloc.numerics.differences import central_difference
 from colloc.optimality.active_set import SharpOptimum
 from colloc.optimality.kkt import DataChange
-from colloc.problem import (
-    Condition,
-    ConstraintRows,
-    EndState,
-    Free,
-    Impact,
-    JointBounds,
-    Parametrised,
-    Problem,
-    State,
-    Unknown,
-    Window,
-    parametrised,
-)
+from colloc.optimality.limits import BoundedQuantity, bounded_quantities
+from colloc.problem import Free, Number, Parameter, Problem, Statement, parametrised
 from colloc.problem import Sequence as Phases
 from colloc.problem.rows import unique
 from colloc.support.checks import InputError
 from colloc.transcription import NLP, BaseNLP, SequenceNLP, constraint_block
 from colloc.transcription.constraint_points import AtNodes
-from colloc.transcription.fixed_ends import fix_ends
-from colloc.transcription.nlp import Phase
+from colloc.transcription.fixed_ends import fix_ends, state_point
 
 _ORDERS = ("q", "qd", "qdd")
 _SAME = 1e-9  # of the duration: times that are the same
@@ -40,25 +29,9 @@ _UNMOVED = 1e-7  # of a row's natural size, per unit of a number: rounding of di
 _WIDE = 2.0  # times a fixed duration, and a part of it: bounds of one that is to move
 
 
-class Number(NamedTuple):
-    """A number of a problem.
-
-    Parameters
-    ----------
-    name : str
-    unit : str
-        Empty where none is stated.
-    value : float
-    """
-
-    name: str
-    unit: str
-    value: float
-
-
 @dataclass(frozen=True, eq=False)
-class Program:
-    """A program whose parameters are those of its problem and the numbers of its models.
+class ParametrisedNLP:
+    """A program whose parameters are those of its problem, and numbers of its models and statements.
 
     Parameters
     ----------
@@ -74,52 +47,89 @@ class Program:
     numbers: list[tuple[Number, np.ndarray]]
 
 
-def program_in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray) -> Program:
+def program_in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray) -> ParametrisedNLP:
     """The program of the same motion with as many numbers as can be parameters: those of models, and durations.
 
     The numbers of a closed chain whose loops are solved at every instant stay numbers, since its loops are no part of
     its model. What rows would be others with, stays a number as well, such as a duration in which a joint ends with a
     speed: this speed fixes a variable only as long as the duration is known.
     """
-    for models, durations in ((True, True), (True, False), (False, True)):
+    for models, durations in ((True, True), (True, False), (False, True), (False, False)):
         program = _in_numbers(nlp, values, models=models, durations=durations)
-        if program is not None and _structure(program.nlp) == _structure(nlp):
+        if _structure(program.nlp) == _structure(nlp):
             return program
-    return Program(nlp, values, _parameters(nlp.problem, values, {}))
+    return ParametrisedNLP(nlp, values, _parameters(nlp.problem, values, {}))
 
 
 def _structure(nlp: BaseNLP) -> list[object]:
     return [nlp.n_x, *((block.name, block.rows.labels, block.n_slices) for block in nlp.constraints)]
 
 
-def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, durations: bool) -> Program | None:
-    """The program with models, durations or both as parameters and variables; None for a problem that has none."""
-    problems = nlp.problem.phases
-    arms: dict[int, Parametrised] = {}
-    for problem in problems.values():
-        if models and problem.coordinates is None and id(problem.model) not in arms:
-            name = f"numbers_{len(arms)}_of_models"  # which no user would give a parameter
-            try:
-                arms[id(problem.model)] = parametrised(problem.model, name)
-            except InputError:  # a model without numbers
-                continue
-    parameters = [arm.numbers for arm in arms.values()]
+class _Symbolic:
+    """Models and statements whose numbers are parameters, each made once: phases share them."""
+
+    def __init__(self):
+        self.parameters: list[Parameter] = []
+        self.named: dict[str, tuple[Sequence[str], Sequence[str]]] = {}  # names and units, by parameter
+        self._models: dict[int, Model] = {}
+        self._statements: dict[int, Statement] = {}
+
+    def model(self, problem: Problem) -> Model:
+        """The model of a problem; as it is where it has no numbers, or its loops are solved at every instant."""
+        if id(problem.model) not in self._models:
+            self._models[id(problem.model)] = problem.model
+            if problem.coordinates is None:
+                try:
+                    arm = parametrised(problem.model, self._name())
+                except InputError:  # a model without numbers
+                    return problem.model
+                self._add(arm.numbers, arm.names, arm.units)
+                self._models[id(problem.model)] = arm.model
+        return self._models[id(problem.model)]
+
+    def statement(self, statement: Statement) -> Statement:
+        """A statement, as it is where its functions have no numbers."""
+        if id(statement) not in self._statements:
+            numbers, made = statement.numbers, statement
+            if numbers:
+                parameter = Parameter(self._name(), [number.value for number in numbers])
+                names = [f"{number.name} of {statement.name}" for number in numbers]
+                self._add(parameter, names, [number.unit for number in numbers])
+                values = zip(numbers, ca.vertsplit(parameter.symbol), strict=True)
+                made = statement.with_numbers({number.name: symbol for number, symbol in values})
+            self._statements[id(statement)] = made
+        return self._statements[id(statement)]
+
+    def _name(self) -> str:
+        return f"numbers_{len(self.parameters)}_of_the_problem"  # which no user would give a parameter
+
+    def _add(self, parameter: Parameter, names: Sequence[str], units: Sequence[str]) -> None:
+        self.parameters.append(parameter)
+        self.named[parameter.name] = names, units
+
+
+def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, durations: bool) -> ParametrisedNLP:
+    """The program with the numbers of statements as parameters, and those of models and durations where asked for."""
+    symbolic, problems = _Symbolic(), nlp.problem.phases
+    statements = {name: [*map(symbolic.statement, problem.statements)] for name, problem in problems.items()}
+    across = [*map(symbolic.statement, nlp.problem.statements)] if isinstance(nlp, SequenceNLP) else []
+    arms = {name: symbolic.model(problem) if models else problem.model for name, problem in problems.items()}
     phases = {
-        name: replace(
-            problem,
-            model=arms[id(problem.model)].model if id(problem.model) in arms else problem.model,
+        name: problem.restated(
+            statements[name],
+            model=arms[name],
             duration=_released(problem.horizon) if durations else problem.duration,
-            parameters=[*problem.all_parameters, *parameters],
+            parameters=[*problem.all_parameters, *symbolic.parameters],
         )
         for name, problem in problems.items()
     }
-    values = np.concatenate([values, *(parameter.value for parameter in parameters)])
-    by_name = {arm.numbers.name: arm for arm in arms.values()}
+    values = np.concatenate([values, *(parameter.value for parameter in symbolic.parameters)])
     if isinstance(nlp, NLP):
-        return Program(_uncompiled(nlp, phases[""]), values, _parameters(phases[""], values, by_name))
-    sequence = _with_phases(nlp.problem, phases)
-    programs = {name: _uncompiled(phase, sequence.phases[name]) for name, phase in nlp.phases.items()}
-    return Program(SequenceNLP(sequence, programs), values, _parameters(sequence, values, by_name))
+        program = _uncompiled(nlp, phases[""])
+    else:
+        sequence = replace(nlp.problem, phases=phases, subject_to=across)
+        program = SequenceNLP(sequence, {name: _uncompiled(nlp.phases[name], p) for name, p in sequence.phases.items()})
+    return ParametrisedNLP(program, values, _parameters(program.problem, values, symbolic.named))
 
 
 def _uncompiled(nlp: NLP, problem: Problem) -> NLP:
@@ -134,27 +144,15 @@ def _released(horizon: Free) -> Free:
     return Free(horizon.lower / _WIDE, horizon.upper * _WIDE, horizon.lower)
 
 
-def _with_phases(sequence: Phases, phases: Mapping[str, Problem]) -> Phases:
-    """A sequence of other phases, to which it adds the impulses of impacts by itself."""
-    impulses = [item.unknown.name for item in sequence.subject_to if isinstance(item, Impact)]
-    bare = {
-        name: replace(problem, unknowns=[u for u in problem.unknowns if u.name not in impulses])
-        for name, problem in phases.items()
-    }
-    return replace(sequence, phases=bare)
-
-
 def _parameters(
-    problem: Problem | Phases, values: np.ndarray, models: Mapping[str, Parametrised]
+    problem: Problem | Phases, values: np.ndarray, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]
 ) -> list[tuple[Number, np.ndarray]]:
-    """The entries of all parameters, each with what moves; those of models by the names of their numbers."""
+    """The entries of all parameters, each with what moves; those of models and statements by their names and units."""
     numbers, entries = [], iter(np.eye(values.size))
-    for parameter in problem.all_parameters:
+    for parameter in next(iter(problem.phases.values())).all_parameters:
         size = parameter.value.size
         names = [parameter.name] if size == 1 else [f"{parameter.name}[{k}]" for k in range(size)]
-        units = [""] * size
-        if parameter.name in models:
-            names, units = models[parameter.name].names, models[parameter.name].units
+        names, units = named.get(parameter.name, (names, [""] * size))
         for name, unit in zip(names, units, strict=True):
             entry = next(entries)
             numbers.append((Number(name, unit, float(values @ entry)), entry))
@@ -162,7 +160,7 @@ def _parameters(
 
 
 def moves(
-    nlp: NLP | SequenceNLP, program: Program, optimum: SharpOptimum
+    nlp: NLP | SequenceNLP, program: ParametrisedNLP, optimum: SharpOptimum
 ) -> tuple[dict[str, tuple[Number, DataChange]], tuple[str, ...]]:
     """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
 
@@ -171,19 +169,40 @@ def moves(
     still = DataChange(np.zeros(program.parameters.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
     pairs = [(number, still._replace(parameters=entry)) for number, entry in program.numbers]
     stuck: set[str] = set()
-    for name, phase in nlp.phases.items():
-        part = next(part for part in nlp.motions if part.part == nlp.parts[name])
-        place = _Place(nlp, phase, part, optimum)
-        known_duration = program.nlp.phases[name].free_duration
-        for number, rows, variables in (*place.limits(), *place.unknowns(), *place.duration(known_duration)):
+    settled: dict[str, list[_Settled]] = {name: [] for name in nlp.phases}
+    at_ends: dict[tuple[str, str, str], np.ndarray] = {}
+    for motion, (name, phase) in zip(nlp.motions, nlp.phases.items(), strict=True):
+        duration = float(optimum.x[motion.part][phase.grid.layout.duration[0]])
+        fixed, bound = end_moves(phase, duration)
+        stuck |= {motion.before + label for label in bound}
+        for key, move in fixed.items():
+            at_ends[name, *key] = np.zeros(nlp.n_x)
+            at_ends[name, *key][motion.part] = move
+        horizon = phase.problem.horizon
+        if horizon.lower == horizon.upper and not program.nlp.phases[name].free_duration:
+            stuck.add(f"{motion.before}duration")
+    constants = {unknown.name for problem in nlp.problem.phases.values() for unknown in problem.constants}
+    for item in bounded_quantities(nlp, nlp.problem):
+        phase, kind, name, _ = item.place
+        before = "" if not phase or (kind == "unknown" and name in constants) else f"{phase}: "
+        at_end = at_ends.get((phase, name, item.label))
+        for number, rows, variables in _sides(nlp, optimum, item, before):
+            if at_end is not None:
+                variables += at_end
+            if phase in nlp.phases and kind == "row":
+                if item.prescribed and not variables.any() and (gap := _settled(nlp.phases[phase], item)):
+                    settled[phase].append(gap)
+                    stuck.add(number.name)
+            elif kind == "row" and not item.rows.size:
+                continue  # between phases: what is fixed settles it
             pairs.append((number, still._replace(rows=rows, variables=variables)))
-        stuck |= place.stuck
-        at = optimum.x[part.part], program.parameters
-        for block in _settled_blocks(program.nlp.phases[name], place.settled):
-            along = ((number.name, (move.variables[part.part], move.parameters)) for number, move in pairs)
+    for name, gaps in settled.items():
+        part = nlp.parts[name]
+        for block in _settled_blocks(program.nlp.phases[name], gaps):
+            along = ((number.name, (move.variables[part], move.parameters)) for number, move in pairs)
+            at = optimum.x[part], program.parameters
             stuck |= {number for number, direction in along if _changes(block, at, direction)}
     if isinstance(nlp, SequenceNLP):
-        pairs += [(number, still._replace(rows=rows)) for number, rows in _across(nlp, optimum)]
         stuck |= {number.name for number, _ in pairs if number.name.startswith(_settled_ends(nlp))}
     by_number: dict[Number, DataChange] = {}
     for number, move in pairs:
@@ -196,112 +215,41 @@ def moves(
     return by_name, tuple(sorted(stuck))
 
 
-Moved = tuple[Number, np.ndarray, np.ndarray]  # with bounds of rows and of variables
+def _sides(
+    nlp: BaseNLP, optimum: SharpOptimum, item: BoundedQuantity, before: str
+) -> Iterator[tuple[Number, np.ndarray, np.ndarray]]:
+    """The two bounds of a quantity, or its value, with the rows and the variables that are at them, each 0 or 1."""
+    sides = [("", 2, item.lower)] if item.prescribed else [(" lower", -1, item.lower), (" upper", 1, item.upper)]
+    for side, code, value in sides:
+        if np.isfinite(value):
+            rows, variables = np.zeros(nlp.n_g), np.zeros(nlp.n_x)
+            rows[item.rows[optimum.rows[item.rows] == code]] = 1.0
+            # Of several bounds on a variable the narrowest holds it.
+            bounded = (nlp.upper if code == 1 else nlp.lower)[item.variables] == value
+            variables[item.variables[bounded & (optimum.variables[item.variables] == code)]] = 1.0
+            yield Number(f"{before}{item.label}{side}", item.unit, value), rows, variables
 
 
-class _Place:
-    """Where the numbers of a phase stand in a program.
+class _Settled(NamedTuple):
+    """An equation without a row: its constraint and line, and the ends of its time, if only there it has none."""
 
-    `stuck` are names of those that cannot move alone; `settled` equations that have no row, each with its constraint,
-    line, and the ends of its time, if it is only there that they have none.
-    """
-
-    def __init__(self, nlp: BaseNLP, phase: NLP, part: Phase, optimum: SharpOptimum):
-        self._phase, self._part, self._optimum, self._sizes = phase, part, optimum, (nlp.n_g, nlp.n_x)
-        self._layout = phase.grid.layout
-        self._rows = rows_by_label(nlp, part.before)
-        self._ends, self.stuck = end_moves(phase, float(optimum.x[part.part][phase.grid.layout.duration[0]]))
-        self.stuck = {part.before + name for name in self.stuck}
-        self.settled: list[tuple[str, int, tuple[float, ...]]] = []
-
-    def limits(self) -> Iterator[Moved]:
-        """Bounds, joint limits, end postures, and values of conditions."""
-        problem = self._phase.problem
-        equations = [state.equation for state in problem.states]
-        for name, entry in problem.rows.items():
-            constraint = entry.constraint
-            if isinstance(constraint, Condition) and constraint.fn in equations:
-                continue
-            rows = entry.rows
-            for line, (label, unit) in enumerate(zip(rows.labels, rows.units, strict=True)):
-                bounds = float(rows.lower[line]), float(rows.upper[line])
-                points = np.zeros(0, dtype=int)
-                if isinstance(constraint, JointBounds) and constraint.quantity == "q":
-                    points = self._layout["q"][:, constraint.joints[line]]
-                moved = self._sides(label, unit, bounds, self._rows.get((name, label), {}), points)
-                for number, by_row, by_variable in moved:
-                    if (name, label) in self._ends:
-                        by_variable[self._part.part] += self._ends[name, label]
-                    if bounds[0] == bounds[1] and not by_variable.any() and self._settled(name, entry, line):
-                        self.stuck.add(number.name)
-                    yield number, by_row, by_variable
-
-    def _settled(self, name: str, entry: ConstraintRows, line: int) -> bool:
-        """Whether what is fixed meets an equation, everywhere or at an end of its time: the program has no row there.
-
-        Where that is, is noted in `settled`.
-        """
-        where, times = entry.constraint.where, list(self._rows.get((name, entry.rows.labels[line]), {}).values())
-        if isinstance(where, Window) and entry.orders[line] < 2:
-            ends = tuple(end for end in where if min((abs(s - end) for s in times), default=1.0) > _SAME)
-            self.settled += [(name, line, ends)] if ends else []
-            return bool(ends)
-        self.settled += [] if times else [(name, line, ())]
-        return not times
-
-    def unknowns(self) -> Iterator[Moved]:
-        """Bounds of signals, states and constants; of a constant of several phases without the name of one."""
-        problem, layout = self._phase.problem, self._layout
-        for kind, unknowns in (("signals", problem.signals), ("states", problem.states)):
-            columns = iter(layout[kind].T)
-            for unknown in unknowns:
-                for label, bounds in _components(unknown):
-                    yield from self._sides(label, "", bounds, {}, next(columns))
-        for unknown in problem.constants:
-            for (label, bounds), entry in zip(_components(unknown), layout.constants[unknown.name], strict=True):
-                yield from self._sides(label, "", bounds, {}, np.array([entry]), before="")
-
-    def duration(self, movable: bool) -> Iterator[Moved]:
-        """The duration, or its bounds."""
-        horizon = self._phase.problem.horizon
-        if horizon.lower == horizon.upper and not movable:
-            self.stuck.add(f"{self._part.before}duration")
-        yield from self._sides("duration", "s", (horizon.lower, horizon.upper), {}, self._layout.duration)
-
-    def _sides(
-        self,
-        label: str,
-        unit: str,
-        bounds: tuple[float, float],
-        rows: Mapping[int, float],
-        points: np.ndarray,
-        before: str | None = None,
-    ) -> Iterator[Moved]:
-        """The two bounds of a quantity, or its value, with the rows and variables that are at them.
-
-        Parameters
-        ----------
-        label, unit : str
-        bounds : (float, float)
-        rows : mapping of int to float
-            By which it is bounded, with their times.
-        points : ndarray of int
-            Variables of the phase by which it is.
-        before : str, optional
-            Before the label; by default the name of the phase.
-        """
-        variables, entries = points + self._part.part.start, np.array(list(rows), dtype=int)
-        for side, (code, value) in _sides(*bounds).items():
-            by_row, by_variable = np.zeros(self._sizes[0]), np.zeros(self._sizes[1])
-            by_row[entries[self._optimum.rows[entries] == code]] = 1.0
-            # Where end conditions fix a variable, its own bounds are others.
-            bounded = (self._layout.upper if code == 1 else self._layout.lower)[points] == value
-            by_variable[variables[bounded & (self._optimum.variables[variables] == code)]] = 1.0
-            name = (self._part.before if before is None else before) + label + side
-            yield Number(name, unit, value), by_row, by_variable
+    name: str
+    line: int
+    ends: tuple[float, ...]
 
 
-def _settled_blocks(phase: NLP, settled: Iterable[tuple[str, int, tuple[float, ...]]]) -> Iterator[Block]:
+def _settled(phase: NLP, item: BoundedQuantity) -> _Settled | None:
+    """An equation that what is fixed meets already, everywhere or at an end of its time."""
+    _, _, name, line = item.place
+    entry = phase.problem.rows[name]
+    if entry.constraint.where.along and entry.orders[line] < 2:
+        moments = entry.constraint.where.moments
+        ends = tuple(end for end in moments if np.abs(item.s - end).min(initial=1.0) > _SAME)
+        return _Settled(name, line, ends) if ends else None
+    return None if item.s.size else _Settled(name, line, ())
+
+
+def _settled_blocks(phase: NLP, settled: Iterable[_Settled]) -> Iterator[Block]:
     """Equations that have no row, as blocks."""
     for name, line, ends in settled:
         entry = phase.problem.rows[name]
@@ -326,23 +274,6 @@ def _changes(block: Block, at: tuple[np.ndarray, np.ndarray], direction: tuple[n
     return bool(np.abs(rates).max(initial=0.0) > _UNMOVED * block.rows.scale.max())
 
 
-def _components(unknown: Unknown | State) -> list[tuple[str, tuple[float, float]]]:
-    """Names of the components of an unknown, with their bounds."""
-    components = zip(unknown.labels, unknown.lower, unknown.upper, strict=True)
-    return [(label, (float(low), float(up))) for label, low, up in components]
-
-
-def rows_by_label(nlp: BaseNLP, before: str) -> dict[tuple[str, str], dict[int, float]]:
-    """Rows of a program, with their times, by constraint and label; those of one phase, or across phases."""
-    rows: dict[tuple[str, str], dict[int, float]] = {}
-    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
-        if nlp.owner(block)[0] == before:
-            for line, label in enumerate(block.rows.labels):
-                entries = range(int(first) + line, int(first) + block.n_rows * block.n_slices, block.n_rows)
-                rows.setdefault((block.name, label), {}).update(zip(entries, block.sites.s.tolist(), strict=True))
-    return rows
-
-
 def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.ndarray], set[str]]:
     """Which variables of a phase the end conditions fix: how they move, by constraint and label; and who is stuck.
 
@@ -354,22 +285,18 @@ def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.nda
     fixed: dict[tuple[float, int], dict[int, tuple[str, str]]] = {}
     by_condition: dict[tuple[str, str], np.ndarray] = {}
     stuck: set[str] = set()
-    for name, entry in problem.rows.items():
-        state = entry.constraint
-        if not isinstance(state, EndState):
-            continue
-        joints, labels = state.joint_values(problem.model), entry.rows.labels
-        components = [(s.name, k) for s in problem.states for k in range(s.size)]
-        for row in sorted(set(range(len(labels))) - set(remaining[name])):
-            if row < len(joints):
-                quantity, joint, _ = joints[row]
-                fixed.setdefault((state.where.s, joint), {})[_ORDERS.index(quantity)] = name, labels[row]
+    for name, values in problem.end_values.items():
+        labels = problem.rows[name].rows.labels
+        for end in values:
+            if end.row in remaining[name]:
                 continue
-            component, k, _ = state.state_values(problem.instant.states)[row - len(joints)]
-            move = by_condition[name, labels[row]] = np.zeros(layout.size)
-            point = layout["states"][0 if state.where.s == 0 else -1, components.index((component, k))]
+            if end.of_joint:
+                fixed.setdefault((end.s, end.index), {})[_ORDERS.index(end.quantity)] = name, labels[end.row]
+                continue
+            move = by_condition[name, labels[end.row]] = np.zeros(layout.size)
+            point = state_point(problem, grid, end)
             move[point] = 1.0
-            stuck |= {labels[row]} if layout.lower[point] == layout.upper[point] else set()
+            stuck |= {labels[end.row]} if layout.lower[point] == layout.upper[point] else set()
     for (s, joint), conditions in fixed.items():
         end = grid.end(s)
         points = end.index[:, joint]
@@ -383,44 +310,10 @@ def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.nda
     return by_condition, stuck
 
 
-def _across(nlp: SequenceNLP, optimum: SharpOptimum) -> Iterator[tuple[Number, np.ndarray]]:
-    """Values and bounds of the conditions between phases, and of the duration of all, with their rows."""
-    problem, rows_of = nlp.problem, rows_by_label(nlp, "")
-    names = [name for name, item in _items(problem).items() if isinstance(item, Condition)]
-    if isinstance(problem.duration, Free):
-        names.append(list(problem.rows)[-1])
-    for name in names:
-        rows = problem.rows[name].rows
-        for line, (label, unit) in enumerate(zip(rows.labels, rows.units, strict=True)):
-            entries = np.array(list(rows_of.get((name, label), {})), dtype=int)
-            for side, (code, value) in _sides(float(rows.lower[line]), float(rows.upper[line])).items():
-                by_row = np.zeros(nlp.n_g)
-                by_row[entries[optimum.rows[entries] == code]] = 1.0
-                if entries.size:  # else what is fixed settles it
-                    yield Number(label + side, unit, value), by_row
-
-
-def _sides(lower: float, upper: float) -> dict[str, tuple[int, float]]:
-    """What the bounds of a quantity are called, with the sides of an `ActiveSet` that they are, and their values."""
-    if lower == upper:
-        return {"": (2, lower)}
-    sides = {" lower": (-1, lower), " upper": (1, upper)}
-    return {side: bound for side, bound in sides.items() if np.isfinite(bound[1])}
-
-
-def _items(problem: Phases) -> dict[str, object]:
-    """What is stated between phases, by the names that it has in the program."""
-    items: dict[str, object] = {}
-    for item in problem.subject_to:
-        if (name := unique(item.name, items)) in problem.rows:
-            items[name] = item
-    return items
-
-
 def _settled_ends(nlp: SequenceNLP) -> tuple[str, ...]:
     """What end conditions are called that settle a row between phases: one of them cannot move without the other."""
-    rows, times = rows_by_label(nlp, ""), {"start": "initial", "end": "final"}
-    settled = []
+    rows = {(block.name, label) for block in nlp.constraints if block not in nlp.owners for label in block.rows.labels}
+    settled, times = [], {"start": "initial", "end": "final"}
     for name, across in nlp.problem.rows.items():
         if any((name, label) not in rows for label in across.rows.labels):
             settled += [f"{at.phase}: {times[at.time]} " for at in across.points if at.time in times]

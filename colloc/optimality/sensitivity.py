@@ -12,8 +12,8 @@ import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import DataChange, KKTSystem
-from colloc.optimality.numbers import Number, Program, moves, program_in_numbers
-from colloc.problem import Instant, Slots
+from colloc.optimality.numbers import ParametrisedNLP, moves, program_in_numbers
+from colloc.problem import Instant, Number, Slots
 from colloc.problem.rows import column
 from colloc.problem.user_functions import error_context
 from colloc.solution import BaseSolution, SequenceSolution, Solution
@@ -86,7 +86,7 @@ class Sensitivity:
         Sentences on bounds and directions that leave a derivative one-sided or undetermined; empty as a rule.
     stuck : tuple of str
         Numbers that others settle, too, so that nothing meets the problem when they move alone.
-    program : Program
+    program : ParametrisedNLP
         The program whose parameters are the numbers.
     kkt : KKTSystem
         The linearised conditions of the optimum.
@@ -107,7 +107,7 @@ class Sensitivity:
     derivatives: tuple[Derivative, ...]
     degenerate: tuple[str, ...]
     stuck: tuple[str, ...]
-    program: Program
+    program: ParametrisedNLP
     kkt: KKTSystem
     moves: Mapping[str, DataChange]
 

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from colloc.model import Limits, Model
-from colloc.optimality.limits import Kind, LimitPlace, stated_across
-from colloc.problem import (
-    Bounds,
-    Condition,
-    Constraint,
-    EndState,
-    Free,
-    Impact,
-    Instant,
-    JointBounds,
-    Problem,
-    Rows,
-    Sequence,
-    State,
-    Unknown,
-)
+from colloc.optimality.limits import Kind, LimitPlace
+from colloc.problem import QUANTITIES, Free, Problem, Rows, Sequence, State, Statement, Unknown
 from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, InputWarning
 
@@ -54,19 +38,17 @@ def _widened(problem: Problem | Sequence, amounts: Amounts) -> Problem | Sequenc
     unknowns = _unknowns(problem, amounts)
     if isinstance(problem, Problem):
         return _phase(problem, "", amounts, unknowns)
-    # Making a sequence gives its phases the impulses once more.
-    without = [id(item.unknown) for item in problem.subject_to if isinstance(item, Impact)]
-    phases = {name: _phase(phase, name, amounts, unknowns, without) for name, phase in problem.phases.items()}
-    names = {id(item): name for name, item in stated_across(problem).items()}
-    items, duration = [], problem.duration
-    for item in problem.subject_to:
-        if isinstance(item, Condition):
-            rows = problem.rows[names[id(item)]].rows
-            item = _condition(item, rows, _Sides.of(amounts, "", "row", names[id(item)], rows.lower.size))
-        items.append(item)
+    phases = {name: _phase(phase, name, amounts, unknowns) for name, phase in problem.phases.items()}
+    wider: dict[int, Statement] = {}
+    for name, entry in problem.rows.items():
+        sides = _Sides.of(amounts, "", "row", name, len(entry.rows.labels))
+        if entry.statement is not None and sides.any:
+            wider[id(entry.statement)] = _with_bounds(entry.statement, entry.rows, sides)
+    duration = problem.duration
     if isinstance(duration, Free):
-        duration = _duration(duration, _Sides.of(amounts, "", "row", names[id(None)], 1))
-    return replace(problem, phases=phases, subject_to=items, duration=duration)
+        duration = _duration(duration, _Sides.of(amounts, "", "row", problem.duration_row, 1))
+    statements = [wider.get(id(item), item) for item in problem.statements]
+    return replace(problem, phases=phases, subject_to=statements, duration=duration)
 
 
 class _Sides(NamedTuple):
@@ -85,88 +67,36 @@ class _Sides(NamedTuple):
         """Whether anything moves."""
         return bool(self.down.any() or self.up.any())
 
-    def take(self, chosen: Any) -> _Sides:
-        """Those of some rows."""
-        return _Sides(self.down[chosen], self.up[chosen])
 
-
-def _phase(
-    problem: Problem,
-    phase: str,
-    amounts: Amounts,
-    unknowns: Mapping[int, Unknown | State],
-    without: Collection[int] = (),
-) -> Problem:
-    """One phase, with other unknowns in place of those with these identities, and some left out."""
-    conditions: list[Constraint] = []
-    stated = [constraint for constraint in problem.statements if not isinstance(constraint, Bounds)]
-    for constraint, (name, entry) in zip(stated, problem.rows.items(), strict=False):
-        sides = _Sides.of(amounts, phase, "row", name, entry.rows.lower.size)
-        if isinstance(constraint, EndState):
-            conditions += _end_state(constraint, entry.rows, problem, sides)
-        else:
-            conditions.append(_condition(constraint, entry.rows, sides))
-    model, bounds = _bounds(problem, phase, amounts)
+def _phase(problem: Problem, phase: str, amounts: Amounts, unknowns: Mapping[int, Unknown | State]) -> Problem:
+    """One phase, with other unknowns in place of those with these identities."""
+    statements: list[Statement] = []
+    limits: dict[str, dict[str, tuple[float, float]]] = {}
+    for name, entry in problem.rows.items():
+        statement, sides = entry.constraint, _Sides.of(amounts, phase, "row", name, len(entry.rows.labels))
+        if statement.follows:
+            continue
+        # Limits of joints are stated anew, whoever stated them, as they are joined with those of others.
+        joined = any(statement.limited(quantity, problem.model) for quantity in QUANTITIES)
+        statements.append(_with_bounds(statement, entry.rows, sides) if joined or sides.any else statement)
+        if statement.where == WHOLE and sides.any:
+            for row, (quantity, joint) in statement.bounded_joints(problem.model).items():
+                if quantity in LIMITED:
+                    bounds = (
+                        float(entry.rows.lower[row] - sides.down[row]),
+                        float(entry.rows.upper[row] + sides.up[row]),
+                    )
+                    limits.setdefault(LIMITED[quantity], {})[problem.model.names(quantity)[joint]] = bounds
     return problem.restated(
-        [*conditions, *bounds],
-        model=model,
+        statements,
+        model=_with_limits(problem, limits),
         duration=_duration(problem.horizon, _Sides.of(amounts, phase, "duration", "duration", 1)),
-        unknowns=[unknowns[id(u)] for u in problem.all_unknowns if id(u) not in without],
+        unknowns=[unknowns[id(u)] for u in problem.all_unknowns],
     )
 
 
-def _condition(condition: Condition, rows: Rows, sides: _Sides) -> Condition:
-    """A condition with other bounds, measured by the same size."""
-    if not sides.any:
-        return condition
-    return replace(condition, lower=rows.lower - sides.down, upper=rows.upper + sides.up, scale=rows.scale)
-
-
-def _end_state(state: EndState, rows: Rows, problem: Problem, sides: _Sides) -> list[Constraint]:
-    """An end state without the values that become intervals, which are conditions at that time."""
-    wide = np.flatnonzero((sides.down > 0) | (sides.up > 0))
-    if not wide.size:
-        return [state]
-    values: dict[str, dict[str, float]] = {}
-    joints = state.joint_values(problem.model)
-    for row, (quantity, joint, value) in enumerate(joints):
-        if row not in wide:
-            values.setdefault(quantity, {})[problem.model.names(quantity)[joint]] = value
-    components, of_states = state.state_values(problem.instant.states), dict(state.states)
-    for row, (name, _, _) in enumerate(components, len(joints)):
-        if row in wide:  # all components of a state are stated together
-            of_states.pop(name, None)
-    left = [row for row, (name, _, _) in enumerate(components, len(joints)) if name not in of_states]
-    chosen = np.union1d(wide, left).astype(int)
-    units, labels = ([names[k] for k in chosen] for names in (rows.units, rows.labels))
-    interval = Condition(
-        state.name, partial(_values, state=state, chosen=chosen.tolist()), rows.lower[chosen], rows.upper[chosen],
-        state.where, rows.scale[chosen], units, tuple(labels),
-    )  # fmt: skip
-    interval = _condition(interval, rows.take(chosen.tolist()), sides.take(chosen))
-    return [replace(state, values=values, states=of_states), interval] if values or of_states else [interval]
-
-
-def _values(now: Instant, state: EndState, chosen: list[int]) -> ca.SX:
-    return state.rows(now).expression[chosen]
-
-
-def _bounds(problem: Problem, phase: str, amounts: Amounts) -> tuple[Model, list[Bounds]]:
-    """All bounds on joints, those of the model among them, and the model with limits as wide as these."""
-    bounds: list[Bounds] = []
-    limits: dict[str, Mapping[str, tuple[float, float]]] = {}
-    for name, entry in problem.rows.items():
-        joint_bounds = entry.constraint
-        if not isinstance(joint_bounds, JointBounds):
-            continue
-        quantity, sides = joint_bounds.quantity, _Sides.of(amounts, phase, "row", name, entry.rows.lower.size)
-        names = [problem.model.names(quantity)[j] for j in joint_bounds.joints]
-        pairs = zip((joint_bounds.lower - sides.down).tolist(), (joint_bounds.upper + sides.up).tolist(), strict=True)
-        by_joint: Any = dict(zip(names, pairs, strict=True))
-        bounds.append(Bounds({quantity: by_joint}, joint_bounds.where))
-        if quantity in LIMITED and joint_bounds.where == WHOLE and sides.any:
-            limits[LIMITED[quantity]] = by_joint
-    return _with_limits(problem, limits), bounds
+def _with_bounds(statement: Statement, rows: Rows, sides: _Sides) -> Statement:
+    return statement.with_bounds(rows, rows.lower - sides.down, rows.upper + sides.up)
 
 
 def _with_limits(problem: Problem, limits: Mapping[str, Mapping[str, tuple[float, float]]]) -> Model:

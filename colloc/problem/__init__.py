@@ -7,6 +7,7 @@ unknowns           durations that are free, unknown signals and constants, state
 parametrised       a model whose numbers are a parameter
 cost               the duration, integrals, terminal terms and penalties, which add up
 track              a cost: the distance from measured time series
+statement          what a problem says, whatever its kind: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
 phase_functions    links and impacts between phases, and other functions of their ends
@@ -23,7 +24,7 @@ contact_sphere     balls on bodies that the ground pushes back
 from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
-from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
+from colloc.problem.conditions import Condition, apart, at, boundary, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
@@ -31,8 +32,9 @@ from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link
 from colloc.problem.problem import Coordinates, JointState, Problem
-from colloc.problem.rows import ConstraintRows, Rows, natural_size, summed
+from colloc.problem.rows import Rows, bounded, natural_size, summed
 from colloc.problem.sequence import Sequence
+from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -46,13 +48,13 @@ __all__ = [
     "SHARED",
     "Bounds",
     "Condition",
-    "Constraint",
     "ConstraintRows",
     "ContactSphere",
     "Contribution",
     "Coordinates",
     "Cost",
     "EndState",
+    "EndValue",
     "Ends",
     "Free",
     "GroundContact",
@@ -61,6 +63,7 @@ __all__ = [
     "JointBounds",
     "JointState",
     "Link",
+    "Number",
     "Parameter",
     "Parametrised",
     "Part",
@@ -73,12 +76,14 @@ __all__ = [
     "Sequence",
     "Slots",
     "State",
+    "Statement",
     "TimePoint",
     "Unknown",
     "Window",
     "apart",
     "at",
     "boundary",
+    "bounded",
     "bounds",
     "duration",
     "final",

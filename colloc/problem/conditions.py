@@ -12,9 +12,9 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model.shapes import SHAPES, Shape
-from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of, natural_size
-from colloc.problem.time_sets import WHOLE, Ends, PointSet, PointSets, TimePoint, TimeSet, window
+from colloc.problem.statement import Statement
+from colloc.problem.time_sets import WHOLE, Ends, TimePoint, TimeSet, window
 from colloc.problem.unknowns import State, component_labels
 from colloc.support.checks import (
     InputError,
@@ -28,13 +28,12 @@ from colloc.support.checks import (
     spelt,
     text,
 )
-from colloc.support.pickling import Portable
 
 _CLEARANCE = 0.1  # m, natural size of a distance between bodies
 
 
 @dataclass(frozen=True)
-class Condition(Portable):
+class Condition(Statement):
     """A function held within bounds; made by `path`, `at` and `boundary`."""
 
     name: str
@@ -49,30 +48,41 @@ class Condition(Portable):
 
     def rows(self, *instants: Any) -> Rows:
         """The value of the function for one instant, for both ends, or for the ends of phases, as rows."""
-        if isinstance(self.where, Ends):
+        if self.where.instants == 2:
             arguments = ("start", "end") if len(instants) == 2 else ("phases",)
             function(f"boundary {self.name!r}", self.fn, "a function of the instant", *arguments)
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
-    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
-        """The points at which the rows hold."""
-        return list(self.where.points(grid))
+    @property
+    def user_function(self) -> Callable[..., Any]:
+        return self.fn
+
+    def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Condition:
+        return replace(self, lower=lower, upper=upper, scale=rows.scale)
 
 
-Constraint = EndState | Bounds | Condition
+@dataclass(frozen=True)
+class StateEquation(Condition):
+    """The differential equation of a state; made by `equation_of`."""
+
+    follows = True
+    measured_by_motion = True
 
 
-def equation_of(state: State) -> Condition:
+def equation_of(state: State) -> StateEquation:
     """The differential equation of a state, along the path; its natural size is that of the state."""
     size = natural_size(state.lower, state.upper)
     units = tuple(f"{unit}/s" if unit else "" for unit in state.units)
     labels = component_labels(state.equation_name, state.size, state.names)
-    return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, size, units, labels)
+    return StateEquation(state.equation_name, state.equation, 0.0, 0.0, WHOLE, size, units, labels)
 
 
 @dataclass(frozen=True)
 class UnitLength(Condition):
     """The length of a ball joint's quaternion, which the motion does not depend on; made by `unit_length`."""
+
+    follows = True
+    at_control_points = True
 
 
 def unit_length(ball: str, places: tuple[slice, slice]) -> UnitLength:
@@ -247,7 +257,7 @@ def _condition(
     fallback: str = "",
 ) -> Condition:
     # Between ends it is called with both, or in a sequence with the phases: that shows when the problem is made.
-    label = name_of(what, fn, name, *(() if isinstance(where, Ends) else ("now",)))
+    label = name_of(what, fn, name, *(() if where.instants == 2 else ("now",)))
     lower, upper = _limits(what, *limits)
     if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
         raise InputError(f"{what} scale must be positive, got {quoted(scale)}")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
-import casadi as ca
-
-from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.cost import Cost
 from colloc.problem.phase_functions import NamedPhases
 from colloc.problem.problem import Problem
+from colloc.problem.rows import Rows
 from colloc.problem.sequence import Sequence as Phases
-from colloc.problem.time_sets import WHOLE, Ends, TimePoint
+from colloc.problem.statement import Restated, Statement
+from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import Free
 from colloc.support.checks import InputError, instance
 
@@ -48,16 +45,12 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     for k, span in enumerate(spans):
         first, last = k == 0, k == len(spans) - 1
         phases[f"arc {k + 1}"] = problem.restated(
-            [c for c in problem.statements if _holds_on(c, first=first, last=last)],
+            [item for item in problem.statements if _holds_on(item, first=first, last=last)],
             duration=span,
             minimize=Cost(tuple(term for term in problem.minimize.terms if last or not term.terminal)),
         )
     names = list(phases)
-    across = [
-        replace(c, fn=partial(_at_ends, fn=c.fn, first=names[0], last=names[-1]))
-        for c in problem.statements
-        if isinstance(c, Condition) and isinstance(c.where, Ends)
-    ]
+    across = [AcrossArcs(item, names[0], names[-1]) for item in problem.statements if item.where.instants == 2]
     horizon = problem.horizon
     return Phases(phases, across, duration=horizon if horizon.lower < horizon.upper else horizon.lower)
 
@@ -66,7 +59,7 @@ def indivisible(problem: Problem) -> str:
     """Why arcs of free durations cannot state a problem, in a sentence; empty if they can."""
     for name, rows in problem.rows.items():
         where = rows.constraint.where
-        if not (where == WHOLE or isinstance(where, Ends) or (isinstance(where, TimePoint) and where.s in (0, 1))):
+        if not (where == WHOLE or (not where.along and set(where.moments) <= {0.0, 1.0})):
             return (
                 f"constraint {name!r} holds {where}, and arcs begin and end where that is best: only what holds all "
                 "along or at the ends can be stated on them; put such a time between the phases of a co.Sequence"
@@ -82,14 +75,19 @@ def indivisible(problem: Problem) -> str:
     return ""
 
 
-def _holds_on(constraint: Constraint, *, first: bool, last: bool) -> bool:
-    """Whether a constraint is one of an arc."""
-    where = constraint.where
-    if isinstance(where, TimePoint):
-        return first if where.s == 0 else last
-    return not isinstance(where, Ends)
+def _holds_on(statement: Statement, *, first: bool, last: bool) -> bool:
+    """Whether a statement is one of an arc."""
+    moments = statement.where.moments
+    return statement.where.along or (len(moments) == 1 and (first if moments[0] == 0 else last))
 
 
-def _at_ends(phases: NamedPhases, fn: Any, first: str, last: str) -> ca.SX:
-    """A function of the first and the last instant, as one of phases."""
-    return fn(phases[first].start, phases[last].end)
+@dataclass(frozen=True, eq=False)
+class AcrossArcs(Restated):
+    """A statement on the first and the last instant of a motion, as one on the phases where they are."""
+
+    first: str
+    last: str
+
+    def rows(self, phases: NamedPhases) -> Rows:
+        """The rows at the ends of the phases."""
+        return self.statement.rows(phases[self.first].start, phases[self.last].end)

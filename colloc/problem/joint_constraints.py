@@ -12,7 +12,8 @@ import numpy as np
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.model.tree import QUANTITIES
-from colloc.problem.rows import Rows, natural_size
+from colloc.problem.rows import Rows, natural_size, no_rows
+from colloc.problem.statement import EndValue, Statement
 from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (
     InputError,
@@ -32,7 +33,7 @@ _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "to
 
 
 @dataclass(frozen=True)
-class EndState:
+class EndState(Statement):
     """Values of joints and states at one end of the motion; made by `initial` and `final`."""
 
     name: str
@@ -40,53 +41,50 @@ class EndState:
     values: Mapping[str, Any]
     states: Mapping[str, Any] = field(default_factory=dict)
 
-    def joint_values(self, model: Model) -> list[tuple[str, int, float]]:
-        """Quantity, joint and value of every row that is of a joint."""
-        values = []
+    def end_values(self, now: Instant) -> list[EndValue]:
+        """Joint quantities, then states: one for each row."""
+        values: list[tuple[str, int, float]] = []
         for quantity, value in self.values.items():
-            joints, numbers = _per_joint(f"{self.name} {quantity}", value, model, quantity)
+            joints, numbers = _per_joint(f"{self.name} {quantity}", value, now.model, quantity)
             values += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
-        return values
-
-    def state_values(self, symbols: Mapping[str, ca.SX]) -> list[tuple[str, int, float]]:
-        """State, component and value of every row that is of a state, among the problem's `symbols` by name."""
-        values = []
         for name, value in self.states.items():
-            if name not in symbols:
-                raise unknown_name("state", name, list(symbols))
-            numbers = finite_array(f"{self.name} {name}", value, (symbols[name].shape[0],))
+            if name not in now.states:
+                raise unknown_name("state", name, list(now.states))
+            numbers = finite_array(f"{self.name} {name}", value, (now.states[name].shape[0],))
             values += [(name, k, float(number)) for k, number in enumerate(numbers)]
-        return values
+        return [EndValue(row, self.where.s, *value) for row, value in enumerate(values)]
 
     def rows(self, now: Instant) -> Rows:
         """Joint quantities, then states, with their values as bounds."""
-        of_joints, of_states = self.joint_values(now.model), self.state_values(now.states)
-        values = np.array([value for *_, value in of_joints])
-        joints = _rows(now, [(quantity, j) for quantity, j, _ in of_joints], values, values, f"{self.name} ")
-        values = np.array([value for *_, value in (*of_joints, *of_states)])
+        ends = self.end_values(now)
+        of_joints, of_states = ([end for end in ends if end.of_joint == joint] for joint in (True, False))
+        values = np.array([end.value for end in of_joints])
+        joints = _rows(now, [(end.quantity, end.index) for end in of_joints], values, values, f"{self.name} ")
+        values = np.array([end.value for end in ends])
+        states = [(end.quantity, end.index) for end in of_states]
         labels = tuple(
-            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k, _ in of_states
+            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k in states
         )
-        expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k, _ in of_states))
-        units = joints.units + ("",) * len(of_states)
+        expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k in states))
+        units = joints.units + ("",) * len(states)
         return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))
-
-    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
-        """The points at which the rows hold."""
-        return [grid.at(self.where.s)]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Statement):
     """Bounds on joint quantities, as a user states them; made by `bounds`."""
 
     limits: Mapping[str, tuple[Any, Any]]
     where: Window = WHOLE
 
+    name = "bounds"
+
+    def rows(self, now: Instant) -> Rows:
+        """None of its own: a problem has `JointBounds` for all bounds on a quantity together."""
+        return no_rows()
+
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds, each shape (n,), of positions (n_q,), infinite where there is none."""
-        size = len(model.names(quantity))
-        lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
+        lower, upper = super().limits_of(quantity, model)
         if quantity not in self.limits:
             return lower, upper
         value, name = self.limits[quantity], f"bounds {quantity}"
@@ -95,16 +93,15 @@ class Bounds:
                 j = _joint(model, joint, quantity)
                 lower[j], upper[j] = interval(f"{name}[{joint}]", *_sides(name, sides))
             return lower, upper
-        return interval(name, *_sides(name, value), (size,))
+        return interval(name, *_sides(name, value), lower.shape)
 
 
 @dataclass(frozen=True, eq=False)
-class JointBounds:
+class JointBounds(Statement):
     """All bounds that a problem states on one joint quantity for one part of the motion."""
 
     quantity: str  # "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
-    joints: list[int]  # the joints that have a bound
-    lower: np.ndarray  # lower, upper: one for each of these joints
+    lower: np.ndarray  # lower, upper: shape (n,), infinite for joints that have no bound
     upper: np.ndarray
     where: Window
 
@@ -113,9 +110,28 @@ class JointBounds:
         """Name of the constraint."""
         return f"{self.quantity} bounds"
 
+    @property
+    def measured_by_motion(self) -> bool:
+        """Whether these are torques all along: what is fixed of them is compared with the torques that move it."""
+        return self.quantity == "tau" and self.where == WHOLE
+
+    def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        return (self.lower, self.upper) if quantity == self.quantity else super().limits_of(quantity, model)
+
+    def bounded_joints(self, model: Model) -> dict[int, tuple[str, int]]:
+        return {row: (self.quantity, joint) for row, joint in enumerate(self.limited(self.quantity, model))}
+
     def rows(self, now: Instant) -> Rows:
         """The quantity of the bounded joints."""
-        return _rows(now, [(self.quantity, j) for j in self.joints], self.lower, self.upper)
+        joints = self.limited(self.quantity, now.model)
+        return _rows(now, [(self.quantity, j) for j in joints], self.lower[joints], self.upper[joints])
+
+    def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Bounds:
+        """Other bounds; joint limits of the model, which hold as well, are as narrow as they were."""
+        bounded = np.isfinite([self.lower, self.upper]).any(axis=0)
+        low, high = self.lower.copy(), self.upper.copy()
+        low[bounded], high[bounded] = lower, upper
+        return Bounds({self.quantity: (low, high)}, self.where)
 
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
         """The points at which the rows hold."""
@@ -207,15 +223,15 @@ def bounds(
     return Bounds(limits, window("bounds during", during))
 
 
-def joint_limits(model: Model, all_bounds: Sequence[Bounds], quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds that hold all along, each shape (n,): limits of the model and `bounds` together.
+def joint_limits(model: Model, statements: Sequence[Statement], quantity: str) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds that hold all along, each shape (n,): limits of the model and of statements together.
 
     InputError naming the joint whose bounds contradict each other.
     """
     choice("quantity", quantity, QUANTITIES)
     names = model.names(quantity)
     sides = [(np.full(len(names), -np.inf), np.full(len(names), np.inf))]
-    sides += [bounds.limits_of(quantity, model) for bounds in all_bounds if bounds.where == WHOLE]
+    sides += [statement.limits_of(quantity, model) for statement in statements if statement.where == WHOLE]
     if quantity in _LIMITED:
         sides.append(model.limits(_LIMITED[quantity]))
     lower, upper = np.max([low for low, _ in sides], axis=0), np.min([high for _, high in sides], axis=0)
@@ -226,23 +242,22 @@ def joint_limits(model: Model, all_bounds: Sequence[Bounds], quantity: str) -> t
 
 
 def window_limits(
-    model: Model, all_bounds: Sequence[Bounds], quantity: str
+    model: Model, statements: Sequence[Statement], quantity: str
 ) -> list[tuple[Window, np.ndarray, np.ndarray]]:
     """Bounds during parts of the motion: each part with lower and upper bounds, each shape (n,)."""
     choice("quantity", quantity, QUANTITIES)
-    partial = [bounds for bounds in all_bounds if bounds.where != WHOLE and quantity in bounds.limits]
-    return [(bounds.where, *bounds.limits_of(quantity, model)) for bounds in partial]
+    part = (s for s in statements if s.where.along and s.where != WHOLE and s.limited(quantity, model))
+    return [(Window(*s.where.moments), *s.limits_of(quantity, model)) for s in part]
 
 
-def joint_bounds(model: Model, all_bounds: Sequence[Bounds]) -> list[JointBounds]:
+def joint_bounds(model: Model, statements: Sequence[Statement]) -> list[JointBounds]:
     """Bounds and joint limits, one constraint for each quantity and part of the motion that has any."""
     constraints = []
     for quantity in QUANTITIES:
-        whole = (WHOLE, *joint_limits(model, all_bounds, quantity))
-        for where, lower, upper in [whole, *window_limits(model, all_bounds, quantity)]:
-            joints = [j for j in range(lower.size) if np.isfinite([lower[j], upper[j]]).any()]
-            if joints:
-                constraints.append(JointBounds(quantity, joints, lower[joints], upper[joints], where))
+        whole = (WHOLE, *joint_limits(model, statements, quantity))
+        for where, lower, upper in [whole, *window_limits(model, statements, quantity)]:
+            if np.isfinite([lower, upper]).any():
+                constraints.append(JointBounds(quantity, lower, upper, where))
     return constraints
 
 

@@ -20,7 +20,8 @@ import numpy as np
 from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import Instant
 from colloc.model import Load, Model, Shape
-from colloc.problem.conditions import Condition, Constraint, path
+from colloc.problem.conditions import Condition, path
+from colloc.problem.statement import Statement
 from colloc.problem.unknowns import Parameter, State, Unknown
 from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, unknown_name
@@ -59,7 +60,7 @@ class Contribution:
     unknowns: Sequence[Unknown | State] = ()
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
-    statements: Sequence[Constraint] = ()
+    statements: Sequence[Statement] = ()
     passive: Sequence[str] = ()
     sizes: Mapping[str, float] = field(default_factory=dict)
     shapes: Sequence[Shape] = ()

@@ -13,7 +13,9 @@ from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.model import Model
 from colloc.model.ball import relative_turn
-from colloc.problem.rows import Rows, bounded, summed
+from colloc.problem.rows import Rows, bounded, no_rows
+from colloc.problem.statement import Statement
+from colloc.problem.time_sets import Ends
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers
 from colloc.support.checks import (
@@ -75,10 +77,12 @@ class PhaseRows(NamedTuple):
     rows: Rows  # in the symbols of the phases' ends; without bounds for a cost
     points: tuple[PhasePoint, ...]
     function: ca.Function  # of the slots at all points, one after another -> the rows
+    follows: bool = False  # whether it follows from what else the sequence says, as `Statement.follows`
+    statement: Statement | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Statement):
     """A phase that goes on where another ends; made by `link`."""
 
     first: str  # first, second: names of the phases
@@ -91,10 +95,18 @@ class Link:
     qdd: bool = False
     states: bool = True
 
+    where = Ends()
+    follows = True
+
     @property
     def name(self) -> str:
         """Name of the constraint."""
         return f"{self.first} to {self.second}"
+
+    @property
+    def joins(self) -> tuple[str, str]:
+        """The two phases."""
+        return self.first, self.second
 
     @property
     def keeps_motion(self) -> bool:
@@ -166,7 +178,7 @@ def link(
 
 
 @dataclass(frozen=True, eq=False)
-class Impact:
+class Impact(Statement):
     """A rigid impact between two phases; made by `impact`."""
 
     first: str
@@ -178,10 +190,21 @@ class Impact:
     held: bool = False
     impulse: str = "impulse"
 
+    where = Ends()
+    follows = True
+
     @property
     def name(self) -> str:
         """Name of the constraint."""
         return f"impact from {self.first} to {self.second}"
+
+    @property
+    def joins(self) -> tuple[str, str]:
+        """The two phases."""
+        return self.first, self.second
+
+    def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:
+        return (self.unknown,) if phase == self.second else ()
 
     @cached_property
     def unknown(self) -> Unknown:
@@ -346,7 +369,7 @@ def _position_jumps(
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
     """Rows that must be zero; none where there are no expressions."""
     if not expressions:
-        return summed(ca.SX(0, 1), ())
+        return no_rows()
     return bounded(name, ca.vertcat(*expressions), 0.0, 0.0, unit=units, labels=labels)
 
 
@@ -366,7 +389,7 @@ def readable_points(ends: Mapping[str, PhaseEnds]) -> list[Readable]:
     ]
 
 
-def phase_rows(what: str, rows: Rows, readable: Sequence[Readable]) -> PhaseRows:
+def phase_rows(what: str, rows: Rows, readable: Sequence[Readable], statement: Statement | None = None) -> PhaseRows:
     """Rows with the points that they need, of all there are; InputError for symbols that no phase has."""
     needed = {symbol.element_hash() for symbol in ca.symvar(rows.expression)}
     points, inputs, seen = [], [], set()
@@ -384,7 +407,8 @@ def phase_rows(what: str, rows: Rows, readable: Sequence[Readable]) -> PhaseRows
     check_numbers(what, function)
     if not points:
         raise InputError(f"{what} depends on no phase")
-    return PhaseRows(rows, tuple(points), function)
+    follows = statement is not None and statement.follows
+    return PhaseRows(rows, tuple(points), function, follows, statement)
 
 
 def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[str, PhaseEnds]) -> dict[str, PhaseRows]:
@@ -407,7 +431,8 @@ def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[st
             what = f"{constant.name} of {' and '.join(pair)}"
             rows = bounded(what, values[1] - values[0], 0.0, 0.0)
             function = ca.Function("equal", inputs, [rows.expression])
-            equations[what] = PhaseRows(rows, tuple(PhasePoint(phase, "all along") for phase in pair), function)
+            points = tuple(PhasePoint(phase, "all along") for phase in pair)
+            equations[what] = PhaseRows(rows, points, function, follows=True)
     return equations
 
 

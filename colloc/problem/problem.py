@@ -13,12 +13,13 @@ import numpy as np
 from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
 from colloc.model import Load, Model, Shape, check_loads
-from colloc.problem.conditions import Condition, Constraint, equation_of, unit_length
+from colloc.problem.conditions import Condition, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
+from colloc.problem.joint_constraints import joint_bounds, joint_limits, window_limits
 from colloc.problem.part import Contribution, Part, joint_contribution, torque_statements
-from colloc.problem.rows import ConstraintRows, unique
-from colloc.problem.time_sets import Ends, Window
+from colloc.problem.rows import unique
+from colloc.problem.statement import ConstraintRows, EndValue, Statement
+from colloc.problem.time_sets import Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
 from colloc.problem.validate import (
@@ -29,6 +30,7 @@ from colloc.problem.validate import (
     checked_duration,
     checked_list,
     checked_model,
+    checked_statements,
     warn_of_oddities,
 )
 from colloc.support.checks import (
@@ -132,8 +134,9 @@ class Problem(Tabular, Portable):
     duration : Free or float [s]
     minimize : Cost
         See `duration`, `integral` and `terminal`. By default nothing: any motion that meets the constraints will do.
-    subject_to : sequence of constraints
-        See `initial`, `final`, `bounds`, `path`, `at` and `boundary`. Joint limits of the model always hold.
+    subject_to : sequence of Statement
+        See `initial`, `final`, `bounds`, `path`, `at` and `boundary`; a class of your own derives from
+        `colloc.problem.Statement`. Joint limits of the model always hold.
     unknowns : sequence of Unknown and State
         Signals and constants to be found beside the motion, and signals with differential equations of their own.
     parameters : sequence of Parameter
@@ -168,7 +171,7 @@ class Problem(Tabular, Portable):
     model: Model
     duration: Free | float
     minimize: Cost = NOTHING
-    subject_to: Sequence[Constraint] = ()
+    subject_to: Sequence[Statement] = ()
     unknowns: Sequence[Unknown | State] = ()
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
@@ -177,10 +180,12 @@ class Problem(Tabular, Portable):
 
     @reraise_interrupt
     def __post_init__(self):
-        kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
-        kinds |= {"parts": Part}
+        kinds = {"unknowns": Unknown | State, "parameters": Parameter, "loads": Load, "parts": Part}
         arguments: dict[str, object] = {"model": checked_model(self.model), "duration": checked_duration(self.duration)}
-        arguments |= {"minimize": checked_cost(self.minimize)}
+        arguments |= {
+            "minimize": checked_cost(self.minimize),
+            "subject_to": checked_statements("subject_to", self.subject_to),
+        }
         arguments |= {name: checked_list(name, getattr(self, name), kind) for name, kind in kinds.items()}
         for name, value in arguments.items():
             object.__setattr__(self, name, value)
@@ -195,6 +200,12 @@ class Problem(Tabular, Portable):
         self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
         warn_of_oddities(self)
+
+    @cached_property
+    def end_values(self) -> dict[str, list[EndValue]]:
+        """Values of joints and states that are prescribed at the ends, by the name of the constraint."""
+        values = {name: entry.constraint.end_values(self.instant) for name, entry in self.rows.items()}
+        return {name: ends for name, ends in values.items() if ends}
 
     @property
     def phases(self) -> dict[str, Problem]:
@@ -219,7 +230,7 @@ class Problem(Tabular, Portable):
         added = joint_contribution(self.parts)
         for name, kind in (("unknowns", Unknown | State), ("parameters", Parameter), ("loads", Load)):
             checked_list(f"{name} of parts", getattr(added, name), kind)
-        checked_list("statements of parts", added.statements, Constraint)
+        checked_statements("statements of parts", added.statements)
         return added
 
     @cached_property
@@ -237,19 +248,24 @@ class Problem(Tabular, Portable):
         """The loads of the problem and of its parts."""
         return (*self.loads, *self._added.loads)
 
+    @property
+    def _stated(self) -> tuple[Statement, ...]:
+        """Statements of the problem and its parts, but for those on the torques that parts exert."""
+        return (*self.subject_to, *self._added.statements)
+
     @cached_property
-    def statements(self) -> tuple[Constraint, ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """What must hold: `subject_to`, what parts state, and that joints have the torques that parts exert."""
         if not self.parts:
-            return tuple(self.subject_to)
+            return self._stated
         lower, upper = self.limits("tau")
         without = [joint for joint, *ends in zip(self.model.joint_names, lower, upper, strict=True) if not any(ends)]
         if self.coordinates is not None:
             without += self.coordinates.passive
         torques = torque_statements(self.parts, self._added, self.instant, without)
-        return (*self.subject_to, *self._added.statements, *torques)
+        return (*self._stated, *torques)
 
-    def restated(self, statements: Sequence[Constraint], **changes: Any) -> Problem:
+    def restated(self, statements: Sequence[Statement], **changes: Any) -> Problem:
         """The problem with other statements in place of all that it and its parts make, and other changes."""
         whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
         return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": ()} | changes)
@@ -272,8 +288,8 @@ class Problem(Tabular, Portable):
     @property
     def shapes(self) -> list[Shape]:
         """The shapes that are kept apart from each other, in the order of the constraints."""
-        conditions = (c for c in self.statements if isinstance(c, Condition))
-        return list(dict.fromkeys([*(shape for c in conditions for shape in c.shapes), *self._added.shapes]))
+        stated = (shape for statement in self.statements for shape in statement.shapes)
+        return list(dict.fromkeys([*stated, *self._added.shapes]))
 
     @cached_property
     def instant(self) -> Instant:
@@ -372,27 +388,19 @@ class Problem(Tabular, Portable):
         """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
-        unbounded = [c for c in self.statements if not isinstance(c, Bounds)]
-        of_lengths = starmap(unit_length, self.model.balls.items())
-        equations = (*map(equation_of, self.states), *of_lengths)
-        for constraint in (*unbounded, *equations, *joint_bounds(self.model, self._bounds)):
-            name = unique(constraint.name, constraints)
-            instants = [self.instant]
-            if isinstance(constraint.where, Ends):
-                instants.append(self.another(" end"))
+        equations = (*map(equation_of, self.states), *starmap(unit_length, self.model.balls.items()))
+        for statement in (*self.statements, *equations, *joint_bounds(self.model, self._stated)):
+            name = unique(statement.name, constraints)
+            instants = [self.instant, *(self.another(" end") for _ in range(1, statement.where.instants))]
             with error_context(f"constraint {name!r}", self.model.joint_names):
-                rows = constraint.rows(*instants)
+                rows = statement.rows(*instants)
+            if not rows.labels:
+                continue
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
-            constraints[name] = ConstraintRows(constraint, rows, function, self.model)
-            if isinstance(constraint, Condition):
-                functions.append(UserFunction(name, constraint.fn, rows.expression, constraint.where))
+            constraints[name] = ConstraintRows(statement, rows, function, self.model)
+            functions.append(UserFunction(name, statement.user_function, rows.expression, statement.where))
         check_loops("constraint", functions)
         return constraints
-
-    @property
-    def _bounds(self) -> list[Bounds]:
-        stated = (*self.subject_to, *self._added.statements)
-        return [constraint for constraint in stated if isinstance(constraint, Bounds)]
 
     @cached_property
     def needs_rates(self) -> bool:
@@ -405,11 +413,11 @@ class Problem(Tabular, Portable):
 
         These hold all along; for bounds during a part of the motion, see `windows`.
         """
-        return joint_limits(self.model, self._bounds, quantity)
+        return joint_limits(self.model, self._stated, quantity)
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
-        return window_limits(self.model, self._bounds, quantity)
+        return window_limits(self.model, self._stated, quantity)
 
     @reraise_interrupt
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:

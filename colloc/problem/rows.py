@@ -1,27 +1,19 @@
-"""Rows of a constraint: expressions with bounds, names, units and natural sizes, and as functions of the instant."""
+"""Rows of a constraint or a cost: expressions with bounds, names, units and natural sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.instant import Slots
-from colloc.model import Model
-from colloc.problem.time_sets import PointSet, PointSets, TimeSet
 from colloc.problem.user_functions import check_returned
 from colloc.support.checks import InputError, finite_array, function, interval, quoted, text
-from colloc.support.lazy import cached_property
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
 _TIGHT = 1e-50  # bounds that are tighter are meant as zero
-# The highest time derivative of the coordinates in a row, by the slots that the row depends on.
-_ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}
-_ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
 
 
 class Rows(NamedTuple):
@@ -42,56 +34,9 @@ class Rows(NamedTuple):
         return Rows(expression, self.lower[chosen], self.upper[chosen], labels, units, self.scale[chosen])
 
 
-class TimedConstraint(Protocol):
-    """A constraint, of whatever kind, that holds at certain times."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def where(self) -> TimeSet: ...
-
-    def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
-        """The points at which the rows hold."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class ConstraintRows:
-    """A constraint with its rows as a function of the instant."""
-
-    constraint: TimedConstraint
-    rows: Rows  # in the symbols of the problem's instant
-    # of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant
-    function: ca.Function
-    model: Model  # the model, which says how positions change with velocities
-
-    def of(self, arguments: Sequence[ca.SX]) -> Rows:
-        """The rows as expressions in what stands for the slots."""
-        return self.rows._replace(expression=self.function(*arguments))
-
-    @cached_property
-    def orders(self) -> np.ndarray:
-        """Highest time derivative of the coordinates that each row needs, ndarray of int, shape (r,).
-
-        0 for positions alone, 1 for velocities, 2 for all else: torques and signals go with accelerations.
-        """
-        orders = np.full(self.rows.lower.size, -1)
-        for name, order in _ORDERS.items():
-            dependent = self.function.jac_sparsity(0, Slots._fields.index(name)).get_triplet()[0]
-            orders[dependent] = np.maximum(orders[dependent], order)
-        return np.where(orders < 0, 2, orders)
-
-    @cached_property
-    def rate(self) -> ConstraintRows:
-        """The time derivative, to be zero, of rows of order 0."""
-        slots = Slots(*self.function.sx_in())
-        rates = ca.vertcat(1, self.model.position_rates(slots.q, slots.qd))
-        rate = ca.jtimes(self.function(*slots), ca.vertcat(slots.t, slots.q), rates)
-        zero = np.zeros(self.orders.size)
-        labels = tuple(f"rate of {label}" for label in self.rows.labels)
-        units = tuple(f"{unit}/s" if unit else "" for unit in self.rows.units)
-        rows = Rows(rate, zero, zero, labels, units, self.rows.scale)
-        return ConstraintRows(self.constraint, rows, ca.Function("rate", [*slots], [rate]), self.model)
+def no_rows() -> Rows:
+    """Rows of a statement that has none."""
+    return summed(ca.SX(0, 1), ())
 
 
 def summed(expression: ca.SX, labels: Sequence[str]) -> Rows:

@@ -10,10 +10,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
-from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.phase_functions import (
-    Impact,
     Link,
     NamedPhases,
     PhaseEnds,
@@ -25,7 +23,7 @@ from colloc.problem.phase_functions import (
 )
 from colloc.problem.problem import Problem
 from colloc.problem.rows import bounded, column, summed, unique
-from colloc.problem.time_sets import Ends
+from colloc.problem.statement import Statement
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
@@ -84,7 +82,7 @@ class Sequence(Tabular, Portable):
     """
 
     phases: Mapping[str, Problem]
-    subject_to: Iterable[Link | Impact | Condition] = ()
+    subject_to: Iterable[Statement] = ()
     minimize: Cost = NOTHING
     duration: Free | float | None = None
 
@@ -101,17 +99,16 @@ class Sequence(Tabular, Portable):
             instance(f"phase {name!r}", problem, Problem)
         links = as_tuple("subject_to", self.subject_to)
         for item in links:
-            boundary = isinstance(item, Condition) and isinstance(item.where, Ends)
-            if not boundary and not isinstance(item, Link | Impact):
+            if not isinstance(item, Statement) or item.where.instants < 2:
                 raise InputError(
                     "subject_to of a Sequence can contain co.link, co.impact and co.boundary; what holds in a phase "
                     f"belongs to its Problem; got {quoted(item)}"
                 )
-            for phase in (item.first, item.second) if isinstance(item, Link | Impact) else ():
+            for phase in item.joins or ():
                 if phase not in phases:
                     raise unknown_name("phase", phase, phases)
-        linked = [(item.first, item.second) for item in links if isinstance(item, Link | Impact)]
-        links += tuple(Link(*pair) for pair in pairwise(phases) if pair not in linked)
+        joined = [item.joins for item in links]
+        links += tuple(Link(*pair) for pair in pairwise(phases) if pair not in joined)
         if not isinstance(self.minimize, Cost):
             raise InputError(f"minimize must be a Cost (see co.duration, co.terminal), got {quoted(self.minimize)}")
         for term in self.minimize.terms:
@@ -120,8 +117,13 @@ class Sequence(Tabular, Portable):
         if self.duration is not None and not isinstance(self.duration, Free):
             object.__setattr__(self, "duration", fixed_duration(self.duration))
         object.__setattr__(self, "subject_to", links)
-        object.__setattr__(self, "phases", _alike(phases, [item for item in links if isinstance(item, Impact)]))
+        object.__setattr__(self, "phases", _alike(phases, links))
         _ = self.rows, self.costs
+
+    @property
+    def statements(self) -> Iterable[Statement]:
+        """Everything that is stated across phases, links by default among it."""
+        return self.subject_to
 
     @property
     def model(self) -> Model:
@@ -178,18 +180,23 @@ class Sequence(Tabular, Portable):
     def rows(self) -> dict[str, PhaseRows]:
         """Every constraint across phases by name."""
         constraints: dict[str, PhaseRows] = {}
-        for item in self.subject_to:
+        for item in self.statements:
             name = unique(item.name, constraints)
             with error_context(f"constraint {name!r}"):
                 rows = item.rows(self.ends)
             if rows.lower.size:
-                constraints[name] = phase_rows(f"constraint {name!r}", rows, self._readable)
+                constraints[name] = phase_rows(f"constraint {name!r}", rows, self._readable, item)
         for name, equation in equal_constants({n: p.constants for n, p in self.phases.items()}, self.ends).items():
             constraints[unique(name, constraints)] = equation
         if isinstance(self.duration, Free):
             rows = bounded("duration", self._total, self.duration.lower, self.duration.upper, unit="s")
             constraints[unique("duration", constraints)] = phase_rows("duration", rows, self._readable)
         return constraints
+
+    @property
+    def duration_row(self) -> str:
+        """Name of the constraint on the duration of all phases together; empty if there is none."""
+        return list(self.rows)[-1] if isinstance(self.duration, Free) else ""
 
     @cached_property
     def costs(self) -> dict[str, tuple[Term, PhaseRows]]:
@@ -215,8 +222,8 @@ class Sequence(Tabular, Portable):
         return Table(f"Sequence of {len(self.phases)} phases", ("", ""), lines)
 
 
-def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Problem]:
-    """Phases as problems that differ from each other and know all parameters and the impulses at their starts."""
+def _alike(phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:
+    """Phases as problems that differ from each other and know all parameters and what statements bring into them."""
     parameters: dict[str, Parameter] = {}
     for name, problem in phases.items():
         for parameter in problem.all_parameters:
@@ -231,10 +238,10 @@ def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Pr
                     )
     union, problems = tuple(parameters.values()), {}
     for name, problem in phases.items():
-        impulses = tuple(impact.unknown for impact in impacts if impact.second == name)
+        known = {id(unknown.symbol) for unknown in problem.all_unknowns}
+        brought = [u for statement in statements for u in statement.unknowns_of(name) if id(u.symbol) not in known]
         repeated = any(problem is another for another in problems.values())
-        if repeated or impulses or problem.all_parameters != union:
-            unknowns = (*problem.unknowns, *impulses)
-            problem = replace(problem, parameters=union, unknowns=unknowns)
+        if repeated or brought or problem.all_parameters != union:
+            problem = replace(problem, parameters=union, unknowns=(*problem.unknowns, *brought))
         problems[name] = problem
     return problems

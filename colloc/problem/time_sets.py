@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from colloc.support.checks import InputError, finite_number, pair, quoted
 
 PointSet = TypeVar("PointSet", covariant=True)
@@ -36,7 +38,27 @@ class Window(NamedTuple):
     start: float = 0.0
     end: float = 1.0
 
+    @property
+    def along(self) -> bool:
+        """Whether rows hold all along a part of the motion, and not at single moments."""
+        return True
+
+    @property
+    def moments(self) -> tuple[float, ...]:
+        """Fractions of the duration at which it begins, ends or takes place."""
+        return tuple(self)
+
+    @property
+    def instants(self) -> int:
+        """Number of instants that rows are functions of."""
+        return 1
+
+    def covers(self, s: np.ndarray) -> np.ndarray:
+        """Which of some fractions of the duration lie inside, ndarray of bool."""
+        return (s > self.start) & (s < self.end)
+
     def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
+        """The points of a discretised motion at which rows hold."""
         return grid.during(self)
 
     def __str__(self) -> str:
@@ -44,9 +66,24 @@ class Window(NamedTuple):
 
 
 class TimePoint(NamedTuple):
-    """One time, as a fraction of the duration."""
+    """One time, as a fraction of the duration; attributes as those of `Window`."""
 
     s: float
+
+    @property
+    def along(self) -> bool:
+        return False
+
+    @property
+    def moments(self) -> tuple[float, ...]:
+        return tuple(self)
+
+    @property
+    def instants(self) -> int:
+        return 1
+
+    def covers(self, s: np.ndarray) -> np.ndarray:
+        return s == self.s
 
     def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
         return [grid.at(self.s)]
@@ -56,7 +93,22 @@ class TimePoint(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The first and the last instant."""
+    """The first and the last instant; attributes as those of `Window`."""
+
+    @property
+    def along(self) -> bool:
+        return False
+
+    @property
+    def moments(self) -> tuple[float, ...]:
+        return 0.0, 1.0
+
+    @property
+    def instants(self) -> int:
+        return 2
+
+    def covers(self, s: np.ndarray) -> np.ndarray:
+        return (s == 0) | (s == 1)
 
     def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
         return [grid.ends()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any, Protocol
 
@@ -11,16 +11,15 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
-from colloc.problem.conditions import Constraint
 from colloc.problem.cost import Cost, Term
-from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.part import Part
-from colloc.problem.rows import ConstraintRows
+from colloc.problem.statement import ConstraintRows, EndValue, Statement
+from colloc.problem.time_sets import TimeSet
 from colloc.problem.track import Tracked
 from colloc.problem.unknowns import Free, Parameter, State, Unknown, fixed_duration
 from colloc.problem.user_functions import missing_call_hint
-from colloc.support.checks import InputError, angles, as_tuple, quoted, warn
+from colloc.support.checks import InputError, angles, as_tuple, quoted, text, warn
 from colloc.support.display import short, shown
 
 _ROUNDING = 1e-9  # by which the value of an end state may miss a bound
@@ -30,7 +29,7 @@ _LONG = 100.0  # times the duration of a motion: longer records are hardly of th
 _MOST = 0.5  # share of a motion that samples should cover
 
 
-class Statement(Protocol):
+class Validated(Protocol):
     """A problem as far as it is looked at here."""
 
     @property
@@ -38,7 +37,7 @@ class Statement(Protocol):
     @property
     def coordinates(self) -> object | None: ...
     @property
-    def statements(self) -> Sequence[Constraint]: ...
+    def statements(self) -> Sequence[Statement]: ...
     @property
     def states(self) -> Sequence[State]: ...
     @property
@@ -100,6 +99,19 @@ def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ..
     return items
 
 
+def checked_statements(what: str, value: Any) -> tuple[Statement, ...]:
+    """What is stated of a motion of one phase."""
+    statements = checked_list(what, value, Statement)
+    for statement in statements:
+        name = text(f"name of a {type(statement).__name__}", getattr(statement, "name", None))
+        where = getattr(statement, "where", None)
+        if not isinstance(where, TimeSet):
+            raise InputError(f"where of {name!r} must be a Window, TimePoint or Ends, got {quoted(where)}")
+        if statement.joins is not None:
+            raise InputError(f"{name!r} joins phases, and belongs to the subject_to of a co.Sequence")
+    return statements
+
+
 def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
     """InputError for two things that instants would carry under one name."""
     names = [item.name for item in items]
@@ -108,33 +120,37 @@ def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
             raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
 
 
-def check_ends(problem: Statement) -> None:
+def check_ends(problem: Validated) -> None:
     """InputError for a value at an end that lies outside its bounds: no solver could meet it."""
     states = {state.name: state for state in problem.states}
-    symbols = {name: state.symbol for name, state in states.items()}
-    for end in problem.statements:
-        if isinstance(end, EndState):
-            for name, k, value in end.state_values(symbols):
-                _check_within(f"{end.name} {name}", value, states[name].lower[k], states[name].upper[k])
-            for quantity, j, value in end.joint_values(problem.model):
-                lower, upper = problem.limits(quantity)
-                joint = problem.model.names(quantity)[j]
-                _check_within(f"{end.name} {quantity}[{joint}]", value, lower[j], upper[j])
+    for statement, end in _end_values(problem):
+        if end.of_joint:
+            lower, upper = problem.limits(end.quantity)
+            what = f"{end.quantity}[{problem.model.names(end.quantity)[end.index]}]"
+        else:
+            lower, upper, what = states[end.quantity].lower, states[end.quantity].upper, end.quantity
+        _check_within(f"{statement.name} {what}", end.value, lower[end.index], upper[end.index])
 
 
-def check_lengths(problem: Statement) -> None:
+def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:
+    """What statements prescribe at the ends."""
+    for statement in problem.statements:
+        for end in statement.end_values(problem.instant):
+            yield statement, end
+
+
+def check_lengths(problem: Validated) -> None:
     """InputError for a quaternion at an end whose length is not one, or cannot be."""
-    for end in problem.statements:
-        if isinstance(end, EndState):
-            stated = {k: value for quantity, k, value in end.joint_values(problem.model) if quantity == "q"}
-            for ball, (places, _) in problem.model.balls.items():
-                quaternion = [stated[k] for k in range(places.start, places.stop) if k in stated]
-                length = float(np.linalg.norm(quaternion))
-                if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
-                    raise InputError(
-                        f"{end.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} of "
-                        f"length {length:.10g}: divide it by np.linalg.norm"
-                    )
+    for statement in problem.statements if problem.model.balls else ():
+        positions = {end.index: end.value for end in statement.end_values(problem.instant) if end.quantity == "q"}
+        for ball, (places, _) in problem.model.balls.items():
+            quaternion = [positions[k] for k in range(places.start, places.stop) if k in positions]
+            length = float(np.linalg.norm(quaternion))
+            if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
+                raise InputError(
+                    f"{statement.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} "
+                    f"of length {length:.10g}: divide it by np.linalg.norm"
+                )
 
 
 def _check_within(what: str, value: float, lower: float, upper: float) -> None:
@@ -142,7 +158,7 @@ def _check_within(what: str, value: float, lower: float, upper: float) -> None:
         raise InputError(f"{what} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")
 
 
-def warn_of_oddities(problem: Statement) -> None:
+def warn_of_oddities(problem: Validated) -> None:
     """InputWarning for what a problem may say, but hardly anybody means.
 
     These are torques of joints that move no mass and carry no load, end states and bounds that may be in degrees, and
@@ -156,7 +172,7 @@ def warn_of_oddities(problem: Statement) -> None:
             _check_values(name, term.fn, problem)
 
 
-def _check_idle(problem: Statement) -> None:
+def _check_idle(problem: Validated) -> None:
     """Joints that move no mass and carry no load need no torque, whatever they do."""
     model = problem.model
     if problem.coordinates is not None or not model.idle:
@@ -177,16 +193,14 @@ def _check_idle(problem: Statement) -> None:
         )
 
 
-def _check_angles(problem: Statement) -> None:
+def _check_angles(problem: Validated) -> None:
     """End states and bounds may be in degrees, but for threads, which turn as often as they need."""
     turning = np.array(problem.model.hinge_angles, dtype=bool)
-    for constraint in problem.statements:
-        if isinstance(constraint, Bounds):
-            angles("bounds q", np.array(constraint.limits_of("q", problem.model))[:, turning], _LOOSE)
-        elif isinstance(constraint, EndState):
-            for quantity, j, value in constraint.joint_values(problem.model):
-                if quantity == "q" and turning[j]:
-                    angles(f"{constraint.name} q[{problem.model.position_names[j]}]", value)
+    for statement in problem.statements:
+        angles(f"{statement.name} q", np.array(statement.limits_of("q", problem.model))[:, turning], _LOOSE)
+    for statement, end in _end_values(problem):
+        if end.quantity == "q" and turning[end.index]:
+            angles(f"{statement.name} q[{problem.model.position_names[end.index]}]", end.value)
 
 
 def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
@@ -208,7 +222,7 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
         )
 
 
-def _check_values(name: str, tracked: Tracked, problem: Statement) -> None:
+def _check_values(name: str, tracked: Tracked, problem: Validated) -> None:
     """Measured joint angles may be in degrees."""
     now, hinges = problem.instant, problem.model.hinge_angles
     turning = {now.q[j].element_hash() for j, hinge in enumerate(hinges) if hinge}

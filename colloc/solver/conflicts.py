@@ -7,7 +7,6 @@ are no rows; how much the pull would give way if their values changed tells of t
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -16,8 +15,9 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
-from colloc.problem import EndState, Window, natural_size
+from colloc.problem import natural_size
 from colloc.transcription import BaseNLP
+from colloc.transcription.fixed_ends import state_point
 from colloc.transcription.nlp import Phase
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
@@ -106,7 +106,7 @@ def _along(nlp: BaseNLP, block: Block) -> bool:
     """Whether a block holds along a part of a motion."""
     for motion in nlp.motions:
         if motion.before == nlp.owner(block)[0] and (rows := motion.problem.rows.get(block.name)) is not None:
-            return isinstance(rows.constraint.where, Window)
+            return rows.constraint.where.along
     return block.sites.size > 1
 
 
@@ -135,24 +135,23 @@ def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:
 def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
     """Name, value and direction of the end conditions of a motion, of those variables that they fix."""
     problem, grid = motion.problem, motion.grid
-    sizes = natural_size(*problem.limits("q"))
-    for state in (rows.constraint for rows in problem.rows.values()):
-        if not isinstance(state, EndState):
-            continue
-        end = grid.end(state.where.s)
-        for quantity, joint, value in state.joint_values(problem.model):
-            order, points = _ORDERS.get(quantity, 3), end.index[:, joint]
+    sizes, at = natural_size(*problem.limits("q")), {s: grid.end(s) for s in (0.0, 1.0)}
+    for name, values in problem.end_values.items():
+        labels = problem.rows[name].rows.labels
+        for end in values:
+            if not end.of_joint:
+                place = state_point(problem, grid, end)
+                if fixed[place]:
+                    yield labels[end.row], end.value, np.eye(1, fixed.size, place)[0]
+                continue
+            order, at_end = _ORDERS.get(end.quantity, 3), at[end.s]
+            points = at_end.index[:, end.index]
             orders = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
             if order < orders:
                 direction = np.zeros(fixed.size)
-                change = np.linalg.solve(end.weight[:orders, :orders], np.eye(orders)[order])
-                direction[points[:orders]] = sizes[joint] * change
-                yield f"{state.name} {quantity}[{problem.model.names(quantity)[joint]}]", value, direction
-        for name, component, value in state.state_values(problem.instant.states):
-            before = sum(s.size for s in itertools.takewhile(lambda s, name=name: s.name != name, problem.states))
-            place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]
-            if fixed[place]:
-                yield f"{state.name} {name}", value, np.eye(1, fixed.size, place)[0]
+                change = np.linalg.solve(at_end.weight[:orders, :orders], np.eye(orders)[order])
+                direction[points[:orders]] = sizes[end.index] * change
+                yield labels[end.row], end.value, direction
 
 
 def _label(name: str) -> str:

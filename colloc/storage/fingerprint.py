@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.problem import Problem, Sequence, Slots, State
-from colloc.problem.time_sets import TimePoint, Window
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
@@ -34,9 +33,9 @@ def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
     sequence, names, parts = cast(Sequence, problem), list(problem.phases), {}
     across = {f"constraint {name!r}": rows for name, rows in sequence.rows.items()}
     across |= {f"cost {name!r}": rows for name, (_, rows) in sequence.costs.items()}
-    for name, (rows, points, function) in across.items():
-        where = [(names.index(point.phase), _TIMES.index(point.time)) for point in points]
-        parts[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
+    for name, entry in across.items():
+        where = [(names.index(point.phase), _TIMES.index(point.time)) for point in entry.points]
+        parts[name] = np.concatenate([np.ravel(where), entry.rows.lower, entry.rows.upper, _values(entry.function)])
     for name, phase in sequence.phases.items():
         parts |= {f"{part} of phase {name!r}": numbers for part, numbers in _phase_parts(phase).items()}
     return parts
@@ -60,8 +59,7 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
     for name, (term, function) in problem.costs.items():
         parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
     for name, rows in problem.rows.items():
-        where = rows.constraint.where
-        times = np.array(where if isinstance(where, Window | TimePoint) else ())
+        times = np.array(tuple(rows.constraint.where), dtype=float)
         parts[f"constraint {name!r}"] = np.concatenate(
             [times, rows.rows.lower, rows.rows.upper, _values(rows.function)]
         )

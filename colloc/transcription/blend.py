@@ -18,7 +18,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from colloc.numerics.quadrature import gauss
-from colloc.problem import EndState, Problem
+from colloc.problem import Problem
 from colloc.transcription.nlp import BaseNLP, Phase
 from colloc.transcription.trajectory import Trajectory
 
@@ -53,10 +53,10 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
 def _at_rest(problem: Problem) -> np.ndarray:
     """Whether the velocities stated at the start, and those at the end, are all zero, shape (2,); False without any."""
     velocities_at: tuple[list[float], list[float]] = ([], [])
-    for constraint in problem.statements:
-        if isinstance(constraint, EndState):
-            velocities = [value for name, _, value in constraint.joint_values(problem.model) if name == "qd"]
-            velocities_at[int(constraint.where.s)].extend(velocities)
+    for values in problem.end_values.values():
+        for end in values:
+            if end.quantity == "qd":
+                velocities_at[int(end.s)].append(end.value)
     return np.array([bool(velocities) and not any(velocities) for velocities in velocities_at])
 
 

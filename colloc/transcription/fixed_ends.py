@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.problem import EndState, Problem
+from colloc.problem import EndValue, Problem
 from colloc.transcription.grid import Grid
 from colloc.transcription.layout import End
 
@@ -24,41 +24,36 @@ class FixedEnds(NamedTuple):
 
     lower: np.ndarray  # lower, upper: shape (n_x,); bounds of the variables, equal where an end condition fixes one
     upper: np.ndarray
-    remaining_rows: dict[str, list[int]]  # the rows of every end condition, by name, that have to be constraints
+    remaining_rows: dict[str, list[int]]  # the rows of end conditions, by name, that have to be constraints
 
 
 def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
     """The variables fixed that initial and final conditions determine by themselves."""
-    ends = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {})
-    for name, rows in problem.rows.items():
-        state = rows.constraint
-        if isinstance(state, EndState):
-            # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
-            conditions = sorted(enumerate(state.joint_values(problem.model)), key=lambda row: _order(row[1][0]))
-            joints, boundary = len(conditions), grid.end(state.where.s)
-            components = state.state_values(problem.instant.states)
-            ends.remaining_rows[name] = [
-                joints + row
-                for row, (component, k, value) in enumerate(components)
-                if not _fix_state(problem, grid, ends, state.where.s, (component, k), value)
-            ]
-            ends.remaining_rows[name] += sorted(
-                row
-                for row, (quantity, joint, value) in conditions
-                if not _fix(problem, boundary, ends, quantity, joint, value)
-            )
+    ends, at = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {}), {s: grid.end(s) for s in (0.0, 1.0)}
+    for name, values in problem.end_values.items():
+        # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
+        in_order = sorted(values, key=lambda end: _order(end.quantity))
+        fixed = {
+            end.row
+            for end in in_order
+            if (_fix(problem, at[end.s], ends, end) if end.of_joint else _fix_state(problem, grid, ends, end))
+        }
+        ends.remaining_rows[name] = [row for row in range(len(problem.rows[name].rows.labels)) if row not in fixed]
     return ends
 
 
-def _fix_state(
-    problem: Problem, grid: Grid, ends: FixedEnds, s: float, component: tuple[str, int], value: float
-) -> bool:
-    """Fix the control point at an end of a component of a state, given as name and number; False if it is fixed."""
-    before = itertools.takewhile(lambda state: state.name != component[0], problem.states)
-    index = grid.layout["states"][0 if s == 0 else -1, sum(state.size for state in before) + component[1]]
-    if ends.lower[index] == ends.upper[index] != value:
+def state_point(problem: Problem, grid: Grid, end: EndValue) -> int:
+    """The variable that a component of a state is at an end."""
+    before = sum(state.size for state in itertools.takewhile(lambda state: state.name != end.quantity, problem.states))
+    return int(grid.layout["states"][0 if end.s == 0 else -1, before + end.index])
+
+
+def _fix_state(problem: Problem, grid: Grid, ends: FixedEnds, end: EndValue) -> bool:
+    """Fix the control point at an end of a component of a state; False if it is fixed."""
+    index = state_point(problem, grid, end)
+    if ends.lower[index] == ends.upper[index] != end.value:
         return False
-    ends.lower[index] = ends.upper[index] = value
+    ends.lower[index] = ends.upper[index] = end.value
     return True
 
 
@@ -66,9 +61,10 @@ def _order(quantity: str) -> int:
     return _ORDERS.index(quantity) if quantity in _ORDERS else len(_ORDERS)
 
 
-def _fix(problem: Problem, boundary: End, ends: FixedEnds, quantity: str, joint: int, value: float) -> bool:
+def _fix(problem: Problem, boundary: End, ends: FixedEnds, end: EndValue) -> bool:
     """Fix the variable that a row determines; False if it does not, or not within the variable's bounds."""
-    lower, upper, order = ends.lower, ends.upper, _order(quantity)
+    joint, value = end.index, end.value
+    lower, upper, order = ends.lower, ends.upper, _order(end.quantity)
     if order >= len(boundary.index):
         return False
     if order > 0 and not problem.model.has_plain_velocities:

@@ -22,7 +22,7 @@ from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
-from colloc.problem import Problem, TimePoint, Window
+from colloc.problem import Problem, Window
 from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -61,11 +61,10 @@ class FreeKnotsGrid(Grid):
         times = {0.0, 1.0}
         for name, rows in self.problem.rows.items():
             where = rows.constraint.where
-            moments = where if isinstance(where, Window | TimePoint) else ()
-            for s in moments:
+            for s in where.moments:
                 if np.abs(self.breakpoints - s).min() > 1e-9:
                     raise InputError(f"free knots need a breakpoint at s = {s:g}, where constraint {name!r} {where}")
-            times |= set(moments)
+            times |= set(where.moments)
         return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
 
     def curve_at(self, x: np.ndarray) -> Transcription:

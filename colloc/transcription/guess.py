@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.curves.bspline import BSpline
 from colloc.model import Model
-from colloc.problem import Coordinates, EndState, Problem, Sequence, State
+from colloc.problem import Coordinates, Problem, Sequence, State
 from colloc.support.checks import (
     InputError,
     finite_array,
@@ -129,10 +129,11 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
 
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Values of a state stated at the ends, or its guess; where one end is stated alone, the other is the same."""
-    ends = [c for c in problem.statements if isinstance(c, EndState) and state.name in c.states]
-    values_at = {
-        int(c.where.s): np.broadcast_to(np.asarray(c.states[state.name], dtype=float), state.guess.shape) for c in ends
-    }
+    values_at: dict[int, np.ndarray] = {}
+    for values in problem.end_values.values():
+        for end in values:
+            if end.quantity == state.name:
+                values_at.setdefault(int(end.s), state.guess.copy())[end.index] = end.value
     default = next(iter(values_at.values()), state.guess)
     return values_at.get(0, default), values_at.get(1, default)
 
@@ -274,9 +275,8 @@ def stated_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
     n = problem.model.n_q
     postures = np.full((2, n), np.nan)
-    for constraint in problem.statements:
-        if isinstance(constraint, EndState):
-            for quantity, joint, value in constraint.joint_values(problem.model):
-                if quantity == "q":
-                    postures[int(constraint.where.s), joint] = value
+    for values in problem.end_values.values():
+        for end in values:
+            if end.quantity == "q":
+                postures[int(end.s), end.index] = end.value
     return postures

@@ -11,8 +11,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
 from colloc.blocks.functions import BlockFunctions
 from colloc.blocks.sum_of_squares import split_sum_of_squares
-from colloc.problem import ConstraintRows, Slots, Window, summed
-from colloc.problem.conditions import UnitLength
+from colloc.problem import ConstraintRows, Slots, summed
 from colloc.transcription.constraint_points import AtGreville, AtNodes, Collocated, EquationEnds
 from colloc.transcription.fixed_ends import FixedEnds
 from colloc.transcription.free_knots import FreeKnotsGrid
@@ -25,7 +24,7 @@ def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
     known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, entry in problem.rows.items():
         equal = entry.rows.lower == entry.rows.upper
-        along = equal & isinstance(entry.constraint.where, Window)
+        along = equal & entry.constraint.where.along
         if along.any():
             along = along & (entry.orders < 2)
         for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
@@ -57,7 +56,7 @@ def _equations(
     of quaternions have no rates at the ends: velocities do not tell of them.
     """
     blocks = []
-    if isinstance(entry.constraint, UnitLength):
+    if entry.constraint.at_control_points:
         start, inside, end = _blocks(name, entry, AtGreville(grid), np.flatnonzero(along).tolist())
         return [inside, *(block for block in (start, end) if block.undetermined_rows(*known))]
     for order in np.unique(entry.orders[along]).tolist():

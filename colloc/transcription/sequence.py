@@ -14,7 +14,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
-from colloc.problem import Link, PhasePoint, PhaseRows
+from colloc.problem import PhasePoint, PhaseRows
 from colloc.problem import Sequence as Phases
 from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
@@ -209,9 +209,10 @@ def _imposed(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
 def _going_on(problem: Phases, phase: str) -> set[str]:
     """Constraints along the whole of a phase that hold at its start already: those that the phase before has, too."""
     names = set()
-    for link in problem.subject_to:
-        if isinstance(link, Link) and link.second == phase and link.first != phase and link.keeps_motion:
-            before = {id(rows.constraint) for rows in problem.phases[link.first].rows.values()}
+    for statement in problem.statements:
+        first, second = statement.joins or ("", "")
+        if statement.keeps_motion and second == phase and first != phase:
+            before = {id(rows.constraint) for rows in problem.phases[first].rows.values()}
             rows = problem.phases[phase].rows.items()
             names |= {n for n, r in rows if id(r.constraint) in before and r.constraint.where == WHOLE}
     return names

@@ -93,7 +93,7 @@ def case(seed: int) -> tuple[co.Problem, co.transcription.Keyframes]:
     duration = co.Free(T / 10, 10 * T) if kind in ("time", "mixed") else T
     rough = [posture + rng.uniform(-MISS, MISS, n) for posture in (start, end, start)]
     if kind == "cyclic":
-        ends: list[co.problem.Constraint] = [
+        ends: list[co.problem.Statement] = [
             co.initial(q=start),
             co.at(0.5, lambda now: now.q, equals=end, name="there"),
             co.boundary(lambda first, last: ca.vertcat(last.q - first.q, last.qd - first.qd), equals=0.0, name="cycle"),

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.problem import Condition, Constraint, TimePoint, Window
+from colloc.problem import Condition, Statement, TimePoint, Window
 from colloc.studies.walking.contacts import contacts
 from colloc.studies.walking.forces import forces, share, signals
 from colloc.studies.walking.posture import posture, symmetry
@@ -53,7 +53,7 @@ class Part:
         """Fraction of the phase for one of the step, no further than its ends."""
         return float(np.clip((s - self.start) / (self.end - self.start), 0.0, 1.0))
 
-    def own(self, stated: Sequence[Constraint]) -> list[Constraint]:
+    def own(self, stated: Sequence[Statement]) -> list[Statement]:
         """What is asked for in this part."""
         found = []
         for item in stated:
@@ -67,7 +67,7 @@ class Part:
                     found.append(self._moved(item, moved))
         return found
 
-    def _moved(self, item: Constraint, where: TimePoint | Window) -> Constraint:
+    def _moved(self, item: Statement, where: TimePoint | Window) -> Statement:
         if not isinstance(item, Condition):
             return replace(item, where=where)
         return replace(item, where=where, fn=lambda now: item.fn(self.scheduled(now)))
@@ -118,7 +118,7 @@ class PhasedStep:
         }
         return self._joined(phases, seamless=False)
 
-    def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Constraint]) -> co.Problem:
+    def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Statement]) -> co.Problem:
         step, part, foot = self.step, self.parts[name], self.step.stance.feet["l"].ball.body
         both = name == BOTH
         return co.Problem(

@@ -321,7 +321,7 @@ def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch
     assert solution.error["cost"].total == np.inf
 
 
-def away_from_a_ball(x: float) -> co.problem.Constraint:
+def away_from_a_ball(x: float) -> co.problem.Statement:
     """A point of the forearm is kept out of a ball."""
     centre = ca.DM([0.5, 0.05])
     return co.path(

@@ -24,7 +24,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MANY", 1)
 
 
-def lift(*limits: co.problem.Constraint, cost: co.problem.Cost = EFFORT, duration: float | co.Free = 1.0) -> co.Problem:
+def lift(*limits: co.problem.Statement, cost: co.problem.Cost = EFFORT, duration: float | co.Free = 1.0) -> co.Problem:
     return co.Problem(
         two_link(), duration, cost, [co.initial(q=(-1.5, 0.0), qd=0.0), co.final(q=(0.5, 1.0), qd=0.0), *limits]
     )

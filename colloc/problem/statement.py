@@ -1,0 +1,259 @@
+"""What a problem says, as statements that answer for themselves, whatever their kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics.instant import Instant, Slots
+from colloc.model import Model, Shape
+from colloc.model.tree import QUANTITIES
+from colloc.problem.rows import Rows
+from colloc.problem.time_sets import PointSet, PointSets, TimeSet
+from colloc.problem.unknowns import Unknown
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
+
+# The highest time derivative of the coordinates in a row, by the slots that the row depends on.
+_ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}
+_ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
+
+
+class Number(NamedTuple):
+    """A number of a problem.
+
+    Parameters
+    ----------
+    name : str
+    unit : str
+        Empty where none is stated.
+    value : float
+    """
+
+    name: str
+    unit: str
+    value: float
+
+
+class EndValue(NamedTuple):
+    """A value of a joint or a state that a row prescribes at the start or the end of the motion.
+
+    Parameters
+    ----------
+    row : int
+        Of the statement.
+    s : float
+        0 or 1.
+    quantity : str
+        "q", "qd", "qdd" or "tau" of a joint, or the name of a state.
+    index : int
+        Of the joint (of the position, for "q"), or the component of the state.
+    value : float
+    """
+
+    row: int
+    s: float
+    quantity: str
+    index: int
+    value: float
+
+    @property
+    def of_joint(self) -> bool:
+        """Whether it is a value of a joint, and not of a state."""
+        return self.quantity in QUANTITIES
+
+
+class Statement(Portable, ABC):
+    """What a problem says of its motion: rows within bounds, at certain times.
+
+    The base of all constraints. A class of your own needs a `name`, the times `where` it holds, and `rows`; everything
+    else has a default. Numbers that bound a row are known by the name of the row, and can be relaxed and differentiated
+    by; those inside the rows' functions are listed in `numbers`.
+
+    Attributes
+    ----------
+    name : str
+    where : Window, TimePoint or Ends
+    shapes : tuple of Shape
+        Shapes that it keeps apart, for pictures.
+    follows : bool
+        Whether it follows from what else the problem says, such as a state's differential equation: then its bounds are
+        no numbers of the problem, and cannot be relaxed.
+    measured_by_motion : bool
+        Whether the error of the dynamics or the states tells how well it is met between the nodes.
+    at_control_points : bool
+        Whether it is an equation on the positions alone that nothing else settles, to be met at as many points as a
+        spline has control points.
+    joins : (str, str) or None
+        Of a statement across phases: those whose end and start it joins.
+    keeps_motion : bool
+        Whether all joints have the same positions and velocities on both sides of that joint.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class LiftedTo(co.problem.Statement):
+    ...     point: str
+    ...     height: float  # m
+    ...     name: str = "lifted"
+    ...     where: co.problem.TimePoint = co.problem.TimePoint(0.5)
+    ...
+    ...     def rows(self, now):
+    ...         return co.problem.bounded(self.name, now.point(self.point).position[1], self.height, np.inf, unit="m")
+    >>> lift = co.Problem(two_link(), 1.0, subject_to=[*problem.subject_to, LiftedTo("elbow", 0.1)])
+    >>> lift.rows["lifted"].rows.lower
+    array([0.1])
+    """
+
+    name: str
+    where: TimeSet
+    shapes: tuple[Shape, ...] = ()
+    follows: bool = False
+    measured_by_motion: bool = False
+    at_control_points: bool = False
+    joins: tuple[str, str] | None = None
+    keeps_motion: bool = False
+
+    @abstractmethod
+    def rows(self, *instants: Any) -> Rows:
+        """The rows at an instant; between the ends at two, or at the ends of all phases by name; see `bounded`."""
+
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points of a discretised motion at which the rows hold."""
+        return list(self.where.points(grid))
+
+    @property
+    def user_function(self) -> Callable[..., Any] | None:
+        """The function of the instant that the rows are made by, if they are made by one."""
+        return None
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Numbers inside the functions of the rows, by the names that `with_numbers` knows."""
+        return ()
+
+    def with_numbers(self, values: Mapping[str, Any]) -> Statement:
+        """The same statement with other numbers in the functions of the rows, floats or symbols, by name."""
+        statement: Any = self
+        return replace(statement, **values) if values else self
+
+    def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Statement:
+        """The same statement with other bounds, each shape (r,), its rows measured by the same sizes."""
+        return Rebounded(self, lower, upper, rows.scale)
+
+    def end_values(self, now: Instant) -> list[EndValue]:
+        """Values of joints and states that rows prescribe at the start or the end, and that may fix variables there."""
+        return []
+
+    def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds on a joint quantity, each shape (n,), which a problem joins with those of others.
+
+        Positions have n_q; infinite where there is none.
+        """
+        size = len(model.names(quantity))
+        return np.full(size, -np.inf), np.full(size, np.inf)
+
+    def limited(self, quantity: str, model: Model) -> list[int]:
+        """Joints (positions, for "q") that `limits_of` bounds."""
+        return np.flatnonzero(np.isfinite(self.limits_of(quantity, model)).any(axis=0)).tolist()
+
+    def bounded_joints(self, model: Model) -> dict[int, tuple[str, int]]:
+        """Joint quantities that are rows themselves, and that bounds of variables may hold in their place, by row."""
+        return {}
+
+    def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:
+        """Unknowns that it brings into a phase, such as the impulse of an impact."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Restated(Statement):
+    """A statement in terms of another one, of whatever kind."""
+
+    statement: Statement
+
+    def __post_init__(self):
+        for name in ("name", "where", "shapes", "at_control_points"):
+            object.__setattr__(self, name, getattr(self.statement, name))
+
+    def rows(self, *instants: Any) -> Rows:
+        return self.statement.rows(*instants)
+
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        return self.statement.points(grid)
+
+    @property
+    def user_function(self) -> Callable[..., Any] | None:
+        return self.statement.user_function
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        return self.statement.numbers
+
+    def with_numbers(self, values: Mapping[str, Any]) -> Statement:
+        return replace(self, statement=self.statement.with_numbers(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Rebounded(Restated):
+    """A statement with other bounds than its own; limits of joints it leaves to others."""
+
+    lower: np.ndarray  # lower, upper, scale: shape (r,)
+    upper: np.ndarray
+    scale: np.ndarray
+
+    def rows(self, *instants: Any) -> Rows:
+        return self.statement.rows(*instants)._replace(lower=self.lower, upper=self.upper, scale=self.scale)
+
+    def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Statement:
+        return self.statement.with_bounds(rows, lower, upper)
+
+    def end_values(self, now: Instant) -> list[EndValue]:
+        ends = self.statement.end_values(now)
+        equal = self.lower == self.upper
+        return [end._replace(value=float(self.lower[end.row])) for end in ends if equal[end.row]]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRows:
+    """A statement with its rows as a function of the instant."""
+
+    constraint: Statement
+    rows: Rows  # in the symbols of the problem's instant
+    # of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant
+    function: ca.Function
+    model: Model  # the model, which says how positions change with velocities
+
+    def of(self, arguments: Sequence[ca.SX]) -> Rows:
+        """The rows as expressions in what stands for the slots."""
+        return self.rows._replace(expression=self.function(*arguments))
+
+    @cached_property
+    def orders(self) -> np.ndarray:
+        """Highest time derivative of the coordinates that each row needs, ndarray of int, shape (r,).
+
+        0 for positions alone, 1 for velocities, 2 for all else: torques and signals go with accelerations.
+        """
+        orders = np.full(self.rows.lower.size, -1)
+        for name, order in _ORDERS.items():
+            dependent = self.function.jac_sparsity(0, Slots._fields.index(name)).get_triplet()[0]
+            orders[dependent] = np.maximum(orders[dependent], order)
+        return np.where(orders < 0, 2, orders)
+
+    @cached_property
+    def rate(self) -> ConstraintRows:
+        """The time derivative, to be zero, of rows of order 0."""
+        slots = Slots(*self.function.sx_in())
+        rates = ca.vertcat(1, self.model.position_rates(slots.q, slots.qd))
+        rate = ca.jtimes(self.function(*slots), ca.vertcat(slots.t, slots.q), rates)
+        zero = np.zeros(self.orders.size)
+        labels = tuple(f"rate of {label}" for label in self.rows.labels)
+        units = tuple(f"{unit}/s" if unit else "" for unit in self.rows.units)
+        rows = Rows(rate, zero, zero, labels, units, self.rows.scale)
+        return ConstraintRows(self.constraint, rows, ca.Function("rate", [*slots], [rate]), self.model)
