@@ -1,10 +1,14 @@
-"""Settings for all tests: processes, one thread in each, no screen, and a cache of kernels that is not the user's."""
+"""Settings for all tests: processes of one thread, no screen, a cache of kernels that is not the user's, tiers."""
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests import tiers
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -23,3 +27,45 @@ def cache(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLLOC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+_clock, _measured = tiers.Clock(), tiers.Measured()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--measure", action="store_true", help="record in tests/durations.json what the tests take")
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that -m leaves out are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tiers.mark(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    _clock.begin()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    with _clock.set_up(fixturedef):
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    if call.when == "teardown":
+        _clock.stop(item)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        _measured.add(report)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if config.getoption("--measure"):
+        _measured.save()
+    for line in _measured.too_long():
+        terminalreporter.write_line(f"{line}: make it shorter, or record it with --measure")

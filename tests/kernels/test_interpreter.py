@@ -34,6 +34,7 @@ def test_long_functions(options, operations):
     """Shorter than a window of the schedule, longer, and with more values alive than 16 bits can number."""
     rng = np.random.default_rng(operations)
     kernel = Kernel(random_function(rng, operations))
+    assert (kernel.function.sz_w() > 2**16) == (operations == 150_000)
     inputs = random_inputs(rng, kernel, 11)
     for found, expected in zip(
         library(kernel, options).evaluate("f", inputs), columns(kernel.function, inputs), strict=True

@@ -107,12 +107,15 @@ def columns(function: ca.Function, inputs: list[np.ndarray]) -> list[np.ndarray]
 def random_function(rng: np.random.Generator, operations: int) -> ca.Function:
     """A graph whose values live long: every operation reads any two earlier ones."""
     x, y = ca.SX.sym("x", 5), ca.SX.sym("y", 3)
-    values = [*ca.vertsplit(x), *ca.vertsplit(y), ca.SX(0.7)]
-    for _ in range(operations):
-        a, b = (values[k] for k in rng.integers(0, len(values), 2))
-        values.append([a + b, a - b, ca.sin(a * b), a * b / (1 + b**2), ca.fmax(a, b), ca.cos(a)][rng.integers(6)])
-    chosen = [values[k] for k in rng.permutation(len(values))]
-    return ca.Function("random", [x, y], [ca.vertcat(*chosen[:11]), ca.SX(0, 1), x[0], ca.vertcat(*chosen[11:])])
+    values = ca.vertcat(x, y, 0.7)
+    while (count := values.numel() - 9) < operations:
+        # Several at once, as the graph grows: one by one takes as long as all tests of kernels.
+        several = min(operations - count, 1 + count // 20)
+        a, b = (values[rng.integers(0, values.numel(), several).tolist()] for _ in range(2))
+        results = ca.horzcat(a + b, a - b, ca.sin(a * b), a * b / (1 + b**2), ca.fmax(a, b), ca.cos(a))
+        values = ca.vertcat(values, results[(np.arange(several) + several * rng.integers(0, 6, several)).tolist()])
+    chosen = values[rng.permutation(values.numel()).tolist()]
+    return ca.Function("random", [x, y], [chosen[:11], ca.SX(0, 1), x[0], chosen[11:]])
 
 
 def random_inputs(rng: np.random.Generator, kernel: Kernel, slices: int) -> list[np.ndarray]:

@@ -94,6 +94,24 @@ def test_more_values_than_registers(folder, lanes, operations):
         compare(interpreter, random_inputs(rng, kernel, slices))
 
 
+_ARITHMETIC = [
+    lambda a, b, c, d: 0.5 * (a * b + c),
+    lambda a, b, c, d: 0.5 * (c - a * b),
+    lambda a, b, c, d: 0.5 * (a * b - c),
+    lambda a, b, c, d: 0.5 * (a * b + c * d),
+    lambda a, b, c, d: 0.5 * (a * b - c * d),
+    lambda a, b, c, d: 0.5 * (a * a + b),
+    lambda a, b, c, d: 0.5 * (a + a),
+    lambda a, b, c, d: 0.5 * (a + c),
+    lambda a, b, c, d: 0.5 * (c - a),
+    lambda a, b, c, d: -a,
+    lambda a, b, c, d: a / (1 + b * b),
+    lambda a, b, c, d: 1 / (2 + ca.fabs(a)),
+    lambda a, b, c, d: ca.sqrt(1 + ca.fabs(a)) / 2,
+    lambda a, b, c, d: ca.sin(a),
+]
+
+
 @pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes > 2])
 def test_random_arithmetic(folder, lanes):
     """Sums of products in all orders of who is read last, constants and inputs among them; no value exceeds 1."""
@@ -103,9 +121,7 @@ def test_random_arithmetic(folder, lanes):
         values = [*ca.vertsplit(x), ca.SX(0.3), ca.SX(-0.7)]
         for _ in range(int(rng.integers(3, 400))):
             a, b, c, d = (values[k] for k in rng.integers(max(0, len(values) - 50), len(values), 4))
-            sums = a * b + c, c - a * b, a * b - c, a * b + c * d, a * b - c * d, a * a + b, a + a, a + c, c - a
-            others = -a, a / (1 + b * b), 1 / (2 + ca.fabs(a)), ca.sqrt(1 + ca.fabs(a)) / 2, ca.sin(a)
-            values.append([*(0.5 * value for value in sums), *others][rng.integers(14)])
+            values.append(_ARITHMETIC[rng.integers(14)](a, b, c, d))
         chosen = [values[k] for k in rng.permutation(len(values))]
         kernel = Kernel(ca.Function("f", [x], [ca.vertcat(*chosen[:20]), ca.vertcat(*chosen[2:])]))
         interpreter, inputs = with_code(kernel, folder, lanes), [rng.uniform(-1, 1, (slices, 6))]

@@ -43,7 +43,6 @@ def run(benchmark, tmp_path: Path) -> dict[str, float]:
     return numbers
 
 
-@pytest.mark.slow
 def test_evaluations_agree_and_ratios_are_those_of_the_microseconds(tmp_path):
     numbers = run(colloc.studies.benchmarks.evaluate, tmp_path)
     assert numbers["evaluate.difference"] < 1e-11
@@ -211,7 +210,6 @@ def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
     assert numbers["error_control.ratio.nothing_added"] > 0
 
 
-@pytest.mark.slow
 def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
     numbers = run(colloc.studies.benchmarks.barrier, tmp_path)
     assert numbers["barrier.problems.default.unsolved"] == numbers["barrier.guesses.default.unsolved"] == 0
@@ -219,7 +217,6 @@ def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
     assert {"barrier.problems.adaptive.iterations.p95", "barrier.guesses.adaptive.seconds.total"} <= numbers.keys()
 
 
-@pytest.mark.slow
 def test_no_random_start_of_a_time_optimum_takes_ten_times_the_usual(tmp_path):
     numbers = run(colloc.studies.benchmarks.random_starts, tmp_path)
     for name in ("two_link", "panda", "cart_pole"):
@@ -294,7 +291,6 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path, monkeypatch):
     assert (numbers["gap.counted"], numbers["gap.within"], numbers["gap.median"]) == (4, 1, 2)
 
 
-@pytest.mark.slow
 def test_waiting_finds_the_same_motions_either_way(tmp_path):
     numbers = run(colloc.studies.benchmarks.waiting, tmp_path)
     assert numbers["arms.solved"] == numbers["arms.motions"] == 2

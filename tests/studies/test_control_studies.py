@@ -40,12 +40,11 @@ def test_ilqr_and_ipopt_reach_the_same_cost(tmp_path: Path):
     check_reaches(run(colloc.studies.control.reaching, tmp_path, "--quick"), (2, 3))
 
 
-@pytest.mark.slow
 def test_ilqr_and_ipopt_reach_the_same_cost_with_ten_links(tmp_path: Path):
     check_reaches(run(colloc.studies.control.reaching, tmp_path), (2, 3, 5, 10))
 
 
-@pytest.mark.parametrize("options", [("--quick",), pytest.param((), marks=pytest.mark.slow)], ids=["quick", "full"])
+@pytest.mark.parametrize("options", [("--quick",), ()], ids=["quick", "full"])
 def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]):
     numbers = run(colloc.studies.control.tracking, tmp_path, *options)
     assert numbers["cost.time_optimal"] == pytest.approx(0.391855, abs=2e-3)

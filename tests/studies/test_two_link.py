@@ -78,7 +78,6 @@ def test_the_hinge_convention_matters():
         assert solution.cost == pytest.approx(cost, abs=2e-7)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "T", "cost"),
     [

@@ -70,7 +70,6 @@ def test_a_problem_keeps_functions_of_its_solves_and_no_program():
     assert not [one for one in gc.get_referrers(problem) if isinstance(one, co.transcription.NLP)]
 
 
-@pytest.mark.slow
 def test_a_chain_of_sixty_joints_forms_its_hessian_within_a_gigabyte():
     code = """
 import re

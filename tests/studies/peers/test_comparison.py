@@ -286,7 +286,6 @@ def test_a_predicted_walk_is_judged_by_its_effort_over_its_way(tmp_path: Path):
     assert far.miss == pytest.approx(truth.miss + 0.01 + 0.01, abs=1e-4)  # by a jump, and by a way too long
 
 
-@pytest.mark.slow
 def test_the_judge_agrees_with_what_colloc_says_of_a_predicted_walk(tmp_path: Path):
     task = json.loads(json.dumps(written("walk", walks()["predict_by_muscles"], tmp_path)))
     said = with_colloc.walk(SimpleNamespace(**task), 0, co.HermiteSimpson(50))

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from colloc.models.muscle_walker import muscle_walker
 from colloc.studies.walking.starts_by_muscles import Run, alike, main, random_start
@@ -28,7 +27,6 @@ def test_starts_are_random_and_stand_on_the_ground():
     assert (np.abs(first.q[:, 1] - 0.9) < 0.15).all()
 
 
-@pytest.mark.slow
 def test_two_starts_end(tmp_path: Any):
     numbers = main(["--quick", "--json", str(tmp_path / "a.json"), "--figure", str(tmp_path / "a.png")])
     assert numbers["starts"] == 2.0
