@@ -2,7 +2,7 @@
 
 State a mechanism (`Model`), a motion problem (`Problem`), and `solve`, on a curve of the library's choice or your own
 (`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` tells how far the answer can be trusted between its nodes. A
-motion in phases is a `Sequence` of problems.
+motion in phases is stated by `Phases`, problems one after another.
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
@@ -65,10 +65,10 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
         spherical as spherical,
     )
     from colloc.problem import (
-        Free as Free, Parameter as Parameter, Problem as Problem, Sequence as Sequence, State as State,
-        Unknown as Unknown, apart as apart, at as at, boundary as boundary, bounds as bounds, duration as duration,
-        final as final, impact as impact, initial as initial, integral as integral, link as link, path as path,
-        penalty as penalty, terminal as terminal, track as track,
+        Free as Free, Parameter as Parameter, Phases as Phases, Problem as Problem, State as State,
+        Unknown as Unknown, at as at, boundary as boundary, bounds as bounds, clearance as clearance,
+        connect as connect, duration as duration, final as final, final_cost as final_cost, impact as impact,
+        initial as initial, integral as integral, path as path, penalty as penalty, track as track,
     )
     from colloc.refinement import SolveError as SolveError, refine as refine, solve as solve
     from colloc.solution import Solution as Solution, verify as verify
@@ -87,8 +87,8 @@ _TOP = {
         "prismatic revolute spherical"
     ),
     "problem": (
-        "Free Parameter Problem Sequence State Unknown apart at boundary bounds duration final impact initial "
-        "integral link path penalty terminal track"
+        "Free Parameter Phases Problem State Unknown at boundary bounds clearance connect duration final final_cost "
+        "impact initial integral path penalty track"
     ),
     "refinement": "SolveError refine solve",
     "solution": "Solution verify",
@@ -127,12 +127,12 @@ _PACKAGES = {
     "plot": "",
     "problem": "ContactSphere Contribution Cost GroundContact Instant Parametrised Part ground parametrised",
     "refinement": "AtSwitches Attempt Iteration Refine SeekStarts SolutionWarning Solve tie_break",
-    "solution": "Sample SequenceSolution Verification",
+    "solution": "Sample PhasesSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
     "support": "InputWarning",
     "sweeps": "Optima Sweep",
-    "transcription": "NLP SequenceNLP point_to_point",
+    "transcription": "NLP PhasesNLP point_to_point",
 }
 # fmt: on
 # isort: on

@@ -17,7 +17,7 @@ from colloc.support.files import check_writable, write_atomically
 FIGURES = (".png", ".pdf", ".svg")
 FILMS = (".html", ".gif")
 MEANINGS = {".html": "a page that plays it, .html", ".gif": "a film, .gif"}
-Film = co.Solution | co.solution.SequenceSolution | Callable[[str, float], object]
+Film = co.Solution | co.solution.PhasesSolution | Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
@@ -173,13 +173,13 @@ def finish(args: argparse.Namespace, numbers: Mapping[str, float], film: Film | 
     args : Namespace
         From `arguments`.
     numbers : mapping of str to float
-    film : Solution, SequenceSolution or callable, optional
+    film : Solution, PhasesSolution or callable, optional
         The motion, or what writes the film to a path, a .gif at a number of frames per second; for studies with a
         motion.
     """
     if film is not None and args.animation:
         fps = 10.0 if args.quick else 30.0
-        if not isinstance(film, co.Solution | co.solution.SequenceSolution):
+        if not isinstance(film, co.Solution | co.solution.PhasesSolution):
             film(args.animation, fps)
         elif args.animation.lower().endswith(".gif"):
             co.plot.animate(film, args.animation, fps)

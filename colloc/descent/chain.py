@@ -187,7 +187,7 @@ class ChainMovement:
 
 def _posture_cost(chain: ClosedChain, soft: Cost) -> Batch:
     """Value, gradient and Hessian of a cost by the independent coordinates, as a function of all joints."""
-    if not isinstance(soft, Cost) or any(term.fn is None or term.terminal for term in soft.terms):
+    if not isinstance(soft, Cost) or any(term.fn is None or term.final for term in soft.terms):
         raise InputError(
             f"soft must be a co.penalty or co.integral of the posture, or a sum of them, got {quoted(soft)}"
         )

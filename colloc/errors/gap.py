@@ -40,7 +40,7 @@ from colloc.curves.mesh import points_inside, split
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
+from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, PhasesNLP, on_curves
 
 PIECES = 2  # of every interval, on the richer curve
 _UNBOUNDED = 1e15  # of a row: a bound that far away is none
@@ -52,7 +52,7 @@ _EVEN = 200_000  # entries from which on PIQP takes no less time than the other 
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 # The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.
-_latest: WeakKeyDictionary[NLP | SequenceNLP, NLP | SequenceNLP] = WeakKeyDictionary()
+_latest: WeakKeyDictionary[NLP | PhasesNLP, NLP | PhasesNLP] = WeakKeyDictionary()
 
 
 class Share(NamedTuple):
@@ -116,7 +116,7 @@ class CostGap:
 
     Parameters
     ----------
-    program : NLP, SequenceNLP or DeferredNLP
+    program : NLP, PhasesNLP or DeferredNLP
     x, p : ndarray
         Decision vector and parameters.
     scale : float
@@ -125,7 +125,7 @@ class CostGap:
         Solves quadratic programs that PIQP does not.
     """
 
-    program: NLP | SequenceNLP | DeferredNLP
+    program: NLP | PhasesNLP | DeferredNLP
     x: np.ndarray
     p: np.ndarray
     scale: float
@@ -145,7 +145,7 @@ class CostGap:
         return phases
 
     @cached_property
-    def richer(self) -> NLP | SequenceNLP:
+    def richer(self) -> NLP | PhasesNLP:
         """The program on curves that can do more."""
         nlp = self.program.built
         if (kept := _latest.get(nlp)) is not None:
@@ -233,7 +233,7 @@ class _QuadraticModel:
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     x, p : ndarray
         Decision vector and parameters.
     scale : float
@@ -244,7 +244,7 @@ class _QuadraticModel:
 
     def __init__(
         self,
-        nlp: NLP | SequenceNLP,
+        nlp: NLP | PhasesNLP,
         x: np.ndarray,
         p: np.ndarray,
         scale: float,
@@ -337,7 +337,7 @@ class _QuadraticModel:
         return step._replace(d=share * step.d, rows=share * step.rows)
 
 
-def _shares(richer: NLP | SequenceNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, Share]:
+def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, Share]:
     """What the step gains by interval of the phases' own grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
     shares = {name: _nothing(nlp.grid.basis.intervals) for name, nlp in phases.items()}
     # What links phases, and what is not sure, belongs to no interval.

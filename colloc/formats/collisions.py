@@ -16,7 +16,7 @@ _SIDES = 12  # of the prism around a cylinder
 
 @spelt
 def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
-    """The shapes as which links collide by their file, to be kept apart by `apart`.
+    """The shapes as which links collide by their file, to be kept apart by `clearance`.
 
     Boxes are boxes, spheres and capsules are capsules. A cylinder becomes the prism of twelve sides around it, and of
     a mesh, which is read from OBJ and STL files, what is near the convex hull of some of its vertices, see

@@ -52,7 +52,7 @@ def avoidance_pairs(
 
     See Also
     --------
-    apart : Keeps two shapes apart.
+    clearance : Keeps two shapes apart.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def avoidance_pairs(
     >>> pairs = co.model.avoidance_pairs(two_link(), [upper, fore, table])
     >>> [(a.label, b.label) for a, b in pairs]
     [('shoulder', 'table'), ('elbow', 'table')]
-    >>> keep_off = [co.apart(a, b, by=0.01) for a, b in pairs]
+    >>> keep_off = [co.clearance(a, b, by=0.01) for a, b in pairs]
     """
     instance("model", model, Model)
     if model.symbols:

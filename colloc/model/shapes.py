@@ -136,13 +136,13 @@ class Capsule(Shape):
 
     See Also
     --------
-    apart : Shapes that keep a distance.
+    clearance : Shapes that keep a distance.
 
     Examples
     --------
     >>> forearm = co.Capsule("elbow", (-0.4, 0, 0), (0, 0, 0), radius=0.04)
     >>> pillar = co.Capsule(None, (0.5, 0.2, -1.0), (0.5, 0.2, 1.0), radius=0.05, name="pillar")
-    >>> keep_off = co.apart(forearm, pillar, by=0.01)
+    >>> keep_off = co.clearance(forearm, pillar, by=0.01)
     """
 
     start: Any
@@ -196,7 +196,7 @@ class Box(Shape):
 
     See Also
     --------
-    apart : Shapes that keep a distance.
+    clearance : Shapes that keep a distance.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class ConvexHull(Shape):
     See Also
     --------
     hull_around : A hull of few points around many, such as those of a mesh.
-    apart : Shapes that keep a distance.
+    clearance : Shapes that keep a distance.
 
     Examples
     --------

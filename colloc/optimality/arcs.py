@@ -9,7 +9,7 @@ import numpy as np
 
 from colloc.curves.curve import collocates_inequalities
 from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.question import question
 from colloc.support.display import Table, Tabular, shown
 
@@ -88,14 +88,14 @@ class Arcs(Tabular):
 
 
 @question()
-def arcs(solution: Solution | SequenceSolution) -> Arcs:
+def arcs(solution: Solution | PhasesSolution) -> Arcs:
     """Which limits of a motion are active when.
 
     Of a motion refined at its switches the arcs are its phases; of any other they are estimates, as good as its grid.
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
 
     Returns
     -------

@@ -11,7 +11,7 @@ from colloc.optimality.costates import Costates, costates
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
 from colloc.optimality.second_order import LARGEST, SecondOrder, second_order
-from colloc.solution import SequenceSolution, Solution, Verification, verify
+from colloc.solution import PhasesSolution, Solution, Verification, verify
 from colloc.solution.question import question
 from colloc.solution.verify import kkt
 from colloc.support.checks import InputError, relative_tolerance
@@ -54,7 +54,7 @@ class Certificate:
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     lines : tuple of CertificateLine
     costates : dict of str to Costates
         By phase; empty where there are none.
@@ -72,7 +72,7 @@ class Certificate:
     (True, True)
     """
 
-    solution: Solution | SequenceSolution
+    solution: Solution | PhasesSolution
     lines: tuple[CertificateLine, ...]
     costates: dict[str, Costates] = field(default_factory=dict)
     instants: dict[str, Instants] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Certificate:
 
 
 @question()
-def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Certificate:
+def certify(solution: Solution | PhasesSolution, *, tol: float = 1e-3) -> Certificate:
     """What an answer has of an optimum: of its program, and of the continuous problem.
 
     Of the program, the residuals of its first-order conditions, in natural sizes and relative to the cost; and
@@ -119,7 +119,7 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     tol : float
         Tolerance of the conditions of the continuous problem, relative to the cost; those of the program must hold to
         1e-6.
@@ -154,7 +154,7 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
     return Certificate(solution, lines, along, principle, kind, simulated)
 
 
-def _program(solution: Solution | SequenceSolution) -> Iterator[CertificateLine]:
+def _program(solution: Solution | PhasesSolution) -> Iterator[CertificateLine]:
     """The first-order conditions of the program."""
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     residuals = kkt(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
@@ -171,7 +171,7 @@ def _program(solution: Solution | SequenceSolution) -> Iterator[CertificateLine]
 
 
 def _continuous(
-    solution: Solution | SequenceSolution, tol: float
+    solution: Solution | PhasesSolution, tol: float
 ) -> tuple[dict[str, Costates], dict[str, Instants], list[CertificateLine]]:
     """Pontryagin's conditions."""
     names = ("minimum principle", "Hamiltonian, constant", "Hamiltonian, free duration", "transversality")
@@ -263,7 +263,7 @@ def _free_duration(condition: str, values: dict[str, float], tol: float) -> Cert
 
 def _transversality(
     condition: str,
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     along: dict[str, Costates],
     at: dict[str, Instants],
     tol: float,
@@ -279,7 +279,7 @@ def _transversality(
     return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
 
 
-def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, CertificateLine]:
+def _minimum(solution: Solution | PhasesSolution) -> tuple[SecondOrder | None, CertificateLine]:
     """The second-order conditions of the program."""
     nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
     size = int(nlp.free.sum())
@@ -291,7 +291,7 @@ def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None,
     return order, CertificateLine("local minimum", passed, detail=str(order))
 
 
-def _simulated(solution: Solution | SequenceSolution, tol: float) -> tuple[Verification | None, CertificateLine]:
+def _simulated(solution: Solution | PhasesSolution, tol: float) -> tuple[Verification | None, CertificateLine]:
     """The motion that the torques make, interval by interval."""
     try:
         simulated = verify(solution)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from colloc.optimality.forces import Forces, forces, local_splines, row_density
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.question import question
 from colloc.transcription import NLP, BaseNLP
 
@@ -78,7 +78,7 @@ class Costates:
 
 
 @question()
-def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
+def costates(solution: Solution | PhasesSolution) -> dict[str, Costates]:
     """The costates of the continuous problem, from the multipliers of the program.
 
     Where bounds on positions or velocities are active, they may jump; so they do between phases, by the multipliers of
@@ -86,7 +86,7 @@ def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
 
     Returns
     -------

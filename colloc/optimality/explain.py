@@ -12,9 +12,8 @@ from colloc.optimality.elastic import Relaxed, smallest_relaxation
 from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
 from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.widened import widened
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
-from colloc.solution import SequenceSolution, Solution
+from colloc.problem import Phases, Problem
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.more_nodes import with_nodes
 from colloc.solution.question import question
 from colloc.solution.solve_error import SolveError
@@ -157,9 +156,9 @@ class Explanation:
     (True, ())
     """
 
-    solution: Solution | SequenceSolution
+    solution: Solution | PhasesSolution
     relaxations: tuple[Relaxation, ...] = ()
-    motion: Solution | SequenceSolution | None = None
+    motion: Solution | PhasesSolution | None = None
     limits: tuple[ActiveLimit, ...] = ()
     condition: float = float("nan")
     dependent: tuple[str, ...] = ()
@@ -195,9 +194,9 @@ class Explanation:
 _ANSWERS = (Status.SOLVED, Status.ACCEPTABLE)
 
 
-@question(Solution | SequenceSolution | SolveError)
+@question(Solution | PhasesSolution | SolveError)
 def explain(
-    solution: Solution | SequenceSolution | SolveError, *, relax: str | Sequence[str] | None = None
+    solution: Solution | PhasesSolution | SolveError, *, relax: str | Sequence[str] | None = None
 ) -> Explanation:
     """Why a problem fails, or what limits its answer.
 
@@ -213,7 +212,7 @@ def explain(
 
     Parameters
     ----------
-    solution : Solution, SequenceSolution or SolveError
+    solution : Solution, PhasesSolution or SolveError
     relax : str or sequence of str, optional
         Names of constraints and unknowns, "duration" among them, that alone may give way. By default all that can.
 
@@ -283,7 +282,7 @@ def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations:
     return build_program(widened(problem, sizes), once)
 
 
-def _of_failure(last: Solution | SequenceSolution, names: Sequence[str] | None) -> Explanation:
+def _of_failure(last: Solution | PhasesSolution, names: Sequence[str] | None) -> Explanation:
     """The smallest relaxation, without equations along the path if it can be."""
     starts = [last.x] if np.isfinite(last.x).all() else []
     starts.append(start_from(last.nlp, None, last.parameters).x)
@@ -295,7 +294,7 @@ def _of_failure(last: Solution | SequenceSolution, names: Sequence[str] | None) 
 
 
 def _relaxed(
-    last: Solution | SequenceSolution,
+    last: Solution | PhasesSolution,
     names: Sequence[str] | None,
     equations: bool,
     starts: Sequence[np.ndarray],
@@ -335,7 +334,7 @@ def _check_names(names: Sequence[str] | None, limits: Sequence[Limit]) -> None:
 
 
 def _explained(
-    last: Solution | SequenceSolution,
+    last: Solution | PhasesSolution,
     nlp: BaseNLP,
     limits: Sequence[Limit],
     end: Relaxed,
@@ -363,7 +362,7 @@ def _values(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.append(np.array(nlp.g(x, p)).ravel(), x)
 
 
-def _of_answer(solution: Solution | SequenceSolution) -> Explanation:
+def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
     """Active limits by what they gain, and the conditioning of the active rows."""
     x, p, nlp = solution.x, solution.parameters, _opened(solution.problem, DeferredNLP.of(solution.nlp).recipes)
     multipliers = multipliers_without_fixed(solution.nlp, solution.multipliers, nlp, x, p)
@@ -381,7 +380,7 @@ def _of_answer(solution: Solution | SequenceSolution) -> Explanation:
     return Explanation(solution, limits=tuple(active), **_conditioning(solution))
 
 
-def _conditioning(solution: Solution | SequenceSolution) -> dict[str, Any]:
+def _conditioning(solution: Solution | PhasesSolution) -> dict[str, Any]:
     """Condition number of the active rows, and those that follow from others."""
     nlp, x, p = solution.nlp, solution.x, solution.parameters
     values, (lower, upper) = np.array(nlp.g(x, p)).ravel(), nlp.bounds_g

@@ -20,7 +20,7 @@ from colloc.numerics.bspline import SplineBasis
 from colloc.optimality.contact import contact
 from colloc.problem import ConstraintRows, natural_size
 from colloc.support.checks import InputError
-from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, Grid, SequenceNLP
+from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, Grid, PhasesNLP
 from colloc.transcription.grid import ORDERS
 
 _AT_BREAKPOINT = 1e-9  # of the normalised time
@@ -120,7 +120,7 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     x : ndarray, shape (n_x,)
     p : ndarray, shape (n_p,)
     lam_g : ndarray, shape (n_g,)
@@ -206,7 +206,7 @@ def _by_phase(
     idle: np.ndarray,
 ) -> list[tuple[str, Forces]]:
     """The forces of a block on each phase that it sees."""
-    if isinstance(nlp, SequenceNLP) and block not in nlp.owners:
+    if isinstance(nlp, PhasesNLP) and block not in nlp.owners:
         across = nlp.problem.rows.get(block.name) or nlp.problem.costs[block.name][1]
         seen = [(point.phase, point.time) for point in across.points]
     else:

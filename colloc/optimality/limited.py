@@ -23,7 +23,7 @@ from colloc.optimality.hamiltonian import instants
 from colloc.optimality.limits import Limit, LimitPlace, limits_of
 from colloc.problem import Problem, Slots
 from colloc.problem.time_sets import WHOLE
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.transcription import NLP
 
 _NEAR = 0.05  # of half the range: a control closer to its bound counts as at it
@@ -289,7 +289,7 @@ def along_limits(nlp: NLP) -> list[Limit]:
     ]
 
 
-def limited(solution: Solution | SequenceSolution) -> dict[str, list[Limited]]:
+def limited(solution: Solution | PhasesSolution) -> dict[str, list[Limited]]:
     """What is limited all along every phase; of a single motion under an empty name.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from colloc.problem import Problem, Rows, Sequence, State, Unknown, Window, natural_size
+from colloc.problem import Phases, Problem, Rows, State, Unknown, Window, natural_size
 from colloc.problem.time_sets import WHOLE
 from colloc.transcription import NLP, BaseNLP
 from colloc.transcription.layout import active_control_points, intervals_within
@@ -133,7 +133,7 @@ class BoundedQuantity(NamedTuple):
         return self.lower == self.upper
 
 
-def bounded_quantities(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[BoundedQuantity]:
+def bounded_quantities(nlp: BaseNLP, problem: Problem | Phases) -> Iterator[BoundedQuantity]:
     """Everything that a problem bounds, also by bounds that are infinite; by phase, then across phases.
 
     What follows from other statements is left out: equations of states, lengths of quaternions, links, impacts.
@@ -142,7 +142,7 @@ def bounded_quantities(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[Bo
     ----------
     nlp : BaseNLP
         A program whose rows and variables are those of the problem; its bounds may be others.
-    problem : Problem or Sequence
+    problem : Problem or Phases
         States the bounds.
     """
     in_program = _rows_by_label(nlp)
@@ -167,7 +167,7 @@ def bounded_quantities(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[Bo
         T, place = part.horizon, LimitPlace(phase, "duration", "duration", 0)
         duration = first + layout.duration
         yield BoundedQuantity(place, "duration", "s", T.lower, T.upper, T.lower, False, _NONE, duration, _NONE)
-    if isinstance(problem, Sequence):
+    if isinstance(problem, Phases):
         for name, entry in problem.rows.items():
             if not entry.follows:
                 yield from _of_rows(in_program, "", name, entry.rows, False, {})
@@ -207,7 +207,7 @@ def _rows_by_label(nlp: BaseNLP) -> RowsByLabel:
     return found
 
 
-def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
+def limits_of(nlp: BaseNLP, problem: Problem | Phases) -> list[Limit]:
     """The finite limits that a problem states, where its program has them; arguments as of `bounded_quantities`.
 
     An unknown with equal bounds is a number, and no limit.
@@ -226,7 +226,7 @@ def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
     return limits
 
 
-def _joint(problem: Problem | Sequence, phase: str, label: str) -> str:
+def _joint(problem: Problem | Phases, phase: str, label: str) -> str:
     """The joint that a row names in brackets; empty for other rows."""
     inside = label.rpartition("[")[2].removesuffix("]")
     models = [part.model for name, part in problem.phases.items() if name == phase]

@@ -15,11 +15,10 @@ from colloc.numerics.differences import central_difference
 from colloc.optimality.active_set import SharpOptimum
 from colloc.optimality.kkt import DataChange
 from colloc.optimality.limits import BoundedQuantity, bounded_quantities
-from colloc.problem import Free, Number, Parameter, Problem, Statement, parametrised
-from colloc.problem import Sequence as Phases
+from colloc.problem import Free, Number, Parameter, Phases, Problem, Statement, parametrised
 from colloc.problem.rows import unique
 from colloc.support.checks import InputError
-from colloc.transcription import NLP, BaseNLP, SequenceNLP, constraint_block
+from colloc.transcription import NLP, BaseNLP, PhasesNLP, constraint_block
 from colloc.transcription.constraint_points import AtNodes
 from colloc.transcription.fixed_ends import fix_ends, state_point
 
@@ -35,19 +34,19 @@ class ParametrisedNLP:
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
         With the variables and rows of the program that it stands for; fixed durations are symbols in it.
     parameters : ndarray, shape (n_p,)
     numbers : list of (Number, ndarray)
         Numbers that are parameters, and which these are, with factors, shape (n_p,).
     """
 
-    nlp: NLP | SequenceNLP
+    nlp: NLP | PhasesNLP
     parameters: np.ndarray
     numbers: list[tuple[Number, np.ndarray]]
 
 
-def program_in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray) -> ParametrisedNLP:
+def program_in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray) -> ParametrisedNLP:
     """The program of the same motion with as many numbers as can be parameters: those of models, and durations.
 
     The numbers of a closed chain whose loops are solved at every instant stay numbers, since its loops are no part of
@@ -108,11 +107,11 @@ class _Symbolic:
         self.named[parameter.name] = names, units
 
 
-def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, durations: bool) -> ParametrisedNLP:
+def _in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durations: bool) -> ParametrisedNLP:
     """The program with the numbers of statements as parameters, and those of models and durations where asked for."""
     symbolic, problems = _Symbolic(), nlp.problem.phases
     statements = {name: [*map(symbolic.statement, problem.statements)] for name, problem in problems.items()}
-    across = [*map(symbolic.statement, nlp.problem.statements)] if isinstance(nlp, SequenceNLP) else []
+    across = [*map(symbolic.statement, nlp.problem.statements)] if isinstance(nlp, PhasesNLP) else []
     arms = {name: symbolic.model(problem) if models else problem.model for name, problem in problems.items()}
     phases = {
         name: problem.restated(
@@ -128,7 +127,7 @@ def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, dur
         program = _uncompiled(nlp, phases[""])
     else:
         sequence = replace(nlp.problem, phases=phases, subject_to=across)
-        program = SequenceNLP(sequence, {name: _uncompiled(nlp.phases[name], p) for name, p in sequence.phases.items()})
+        program = PhasesNLP(sequence, {name: _uncompiled(nlp.phases[name], p) for name, p in sequence.phases.items()})
     return ParametrisedNLP(program, values, _parameters(program.problem, values, symbolic.named))
 
 
@@ -160,7 +159,7 @@ def _parameters(
 
 
 def moves(
-    nlp: NLP | SequenceNLP, program: ParametrisedNLP, optimum: SharpOptimum
+    nlp: NLP | PhasesNLP, program: ParametrisedNLP, optimum: SharpOptimum
 ) -> tuple[dict[str, tuple[Number, DataChange]], tuple[str, ...]]:
     """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
 
@@ -202,7 +201,7 @@ def moves(
             along = ((number.name, (move.variables[part], move.parameters)) for number, move in pairs)
             at = optimum.x[part], program.parameters
             stuck |= {number for number, direction in along if _changes(block, at, direction)}
-    if isinstance(nlp, SequenceNLP):
+    if isinstance(nlp, PhasesNLP):
         stuck |= {number.name for number, _ in pairs if number.name.startswith(_settled_ends(nlp))}
     by_number: dict[Number, DataChange] = {}
     for number, move in pairs:
@@ -310,7 +309,7 @@ def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.nda
     return by_condition, stuck
 
 
-def _settled_ends(nlp: SequenceNLP) -> tuple[str, ...]:
+def _settled_ends(nlp: PhasesNLP) -> tuple[str, ...]:
     """What end conditions are called that settle a row between phases: one of them cannot move without the other."""
     rows = {(block.name, label) for block in nlp.constraints if block not in nlp.owners for label in block.rows.labels}
     settled, times = [], {"start": "initial", "end": "final"}

@@ -16,7 +16,7 @@ from colloc.optimality.numbers import ParametrisedNLP, moves, program_in_numbers
 from colloc.problem import Instant, Number, Slots
 from colloc.problem.rows import column
 from colloc.problem.user_functions import error_context
-from colloc.solution import BaseSolution, SequenceSolution, Solution
+from colloc.solution import BaseSolution, PhasesSolution, Solution
 from colloc.solution.question import question
 from colloc.solver import Status
 from colloc.solver.degenerate import cost_depends_on_variables
@@ -79,7 +79,7 @@ class Sensitivity:
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     derivatives : tuple of Derivative
         Those of the cost and the duration, what counts most first: by what a percent of the number changes the cost.
     degenerate : tuple of str
@@ -103,7 +103,7 @@ class Sensitivity:
     (2,)
     """
 
-    solution: Solution | SequenceSolution
+    solution: Solution | PhasesSolution
     derivatives: tuple[Derivative, ...]
     degenerate: tuple[str, ...]
     stuck: tuple[str, ...]
@@ -250,7 +250,7 @@ class Sensitivity:
 
 
 @question()
-def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] | None = None) -> Sensitivity:
+def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | None = None) -> Sensitivity:
     """Derivatives of an optimum by the numbers of its problem: cost, duration, and the motion itself.
 
     Numbers are the problem's parameters; masses, lengths, inertias and passive parts of its models; limits, bounds,
@@ -264,7 +264,7 @@ def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] |
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         An optimum, of a problem with a cost.
     by : str or sequence of str, optional
         Numbers whose names contain this, or one of these: ``"mass"``, ``["tau", "final q"]``. By default all.

@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.model import Limits, Model
 from colloc.optimality.limits import Kind, LimitPlace
-from colloc.problem import QUANTITIES, Free, Problem, Rows, Sequence, State, Statement, Unknown
+from colloc.problem import QUANTITIES, Free, Phases, Problem, Rows, State, Statement, Unknown
 from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, InputWarning
 
@@ -21,7 +21,7 @@ _LEAST = 0.01  # of the lower bound of a duration, that is left of it
 Amounts = Mapping[LimitPlace, tuple[float, float]]  # by which a lower bound falls, and an upper one rises
 
 
-def widened(problem: Problem | Sequence, amounts: Amounts) -> Problem | Sequence:
+def widened(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
     """The problem with wider limits; what is not named stays as it is.
 
     Raises
@@ -34,7 +34,7 @@ def widened(problem: Problem | Sequence, amounts: Amounts) -> Problem | Sequence
         return _widened(problem, amounts)
 
 
-def _widened(problem: Problem | Sequence, amounts: Amounts) -> Problem | Sequence:
+def _widened(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
     unknowns = _unknowns(problem, amounts)
     if isinstance(problem, Problem):
         return _phase(problem, "", amounts, unknowns)
@@ -122,7 +122,7 @@ def _duration(horizon: Free, sides: _Sides) -> Free:
     return replace(horizon, lower=lower, upper=horizon.upper + float(sides.up[0])) if sides.any else horizon
 
 
-def _unknowns(problem: Problem | Sequence, amounts: Amounts) -> dict[int, Unknown | State]:
+def _unknowns(problem: Problem | Phases, amounts: Amounts) -> dict[int, Unknown | State]:
     """Every unknown by its identity, with its own symbol, and bounds as wide as any phase wants them."""
     wide: dict[int, Unknown | State] = {}
     for phase, part in problem.phases.items():

@@ -20,7 +20,7 @@ from colloc.plot.sampling import checked, fine_times, title_of
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, StickFigure
 from colloc.plot.style import END, plain, styled
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, finite_number, quoted
 from colloc.support.files import check_writable, write_atomically
 
@@ -32,7 +32,7 @@ _HOLD = 1000  # ms that a GIF rests on its last image
 
 
 def animate(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     path: str | os.PathLike[str],
     fps: float = 30,
     slow: float | None = None,
@@ -41,7 +41,7 @@ def animate(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     path : str or PathLike
         Ends in .gif. An existing file is replaced.
     fps : float [1/s]

@@ -14,7 +14,7 @@ from colloc.descent import Descent
 from colloc.plot.figure import Canvas, Size, figure, new_figure, panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, as_tuple, quoted
 
 _RESIDUALS = (
@@ -31,7 +31,7 @@ _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 @figure
 def convergence(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     **canvas: Unpack[Canvas],
 ) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
@@ -41,7 +41,7 @@ def convergence(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     ax : sequence of two Axes, optional
         For the cost and for the rest; by default a new figure.
 

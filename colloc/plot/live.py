@@ -16,7 +16,7 @@ from colloc.muscles import Muscles
 from colloc.plot.recording import Recording, solution_recording
 from colloc.plot.viewer import Viewer, viewer
 from colloc.refinement import Iteration
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.display import short
 from colloc.support.progress import in_notebook
 
@@ -101,7 +101,7 @@ class LiveViewer(Viewer):
             self._spent += end - begin
             self._next = max(end + _PAUSE, self._start + (self._spent - _LEAST) / _SHARE)
 
-    def finish(self, answer: Solution | SequenceSolution | None) -> None:
+    def finish(self, answer: Solution | PhasesSolution | None) -> None:
         """The end of a solve, with its answer if it has one."""
         if self._over:  # without an iteration
             self._begin()

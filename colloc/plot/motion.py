@@ -18,9 +18,8 @@ from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, places, skeleton_from
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
-from colloc.solution import SequenceSolution, Solution
+from colloc.problem import Phases, Problem
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.as_guess import check_kind
 from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
@@ -31,7 +30,7 @@ _FAINT = 0.18  # opacity of shapes on bodies, which lie on each other
 
 @figure
 def motion(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     frames: int = 9,
     **canvas: Unpack[Canvas],
 ) -> Figure:
@@ -45,7 +44,7 @@ def motion(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     frames : int
         Number of snapshots, start and end included.
     ax : Axes, optional
@@ -76,7 +75,7 @@ def guess(
 
     Parameters
     ----------
-    problem : Problem or Sequence
+    problem : Problem or Phases
         Its unknown lengths are at their guesses, its parameters at their values.
     guess : optional
         As in `solve`; by default what that takes by itself.
@@ -95,7 +94,7 @@ def guess(
     instance("problem", problem, Problem | Phases)
     count("frames", frames, at_least=2)
     pose, duration = guess_pose(problem, guess)
-    solved = isinstance(guess, Solution | SequenceSolution)
+    solved = isinstance(guess, Solution | PhasesSolution)
     times = fine_times(guess) if solved else np.linspace(0, duration, _FINE)
     return _page(pose, times, frames, canvas)
 
@@ -105,7 +104,7 @@ def guess_pose(problem: Problem | Phases, guess: Any) -> tuple[Pose, float]:
     if not all(phase.model.n for phase in problem.phases.values()):
         raise InputError("a problem of states alone has no stick figure")
     check_kind(problem, guess)
-    if isinstance(guess, Solution | SequenceSolution):
+    if isinstance(guess, Solution | PhasesSolution):
         return partial(skeleton, guess), guess.duration
     guesses = phase_guesses(problem, guess)
     starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
@@ -148,7 +147,7 @@ def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
 
 
 def draw_motion(
-    figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | SequenceSolution, frames: int
+    figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | PhasesSolution, frames: int
 ) -> list[Line2D]:
     """Snapshots and tip paths in a part of a figure; returns the entries of a legend."""
     return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)

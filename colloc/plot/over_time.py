@@ -17,7 +17,7 @@ from colloc.plot.figure import Canvas, Panels, figure, panels
 from colloc.plot.sampling import by_phase, checked, fine_times, models
 from colloc.plot.style import DASHES, INK, MUTED, Look, dress, looks_by_dof, plain
 from colloc.problem import Instant
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, as_tuple, quoted, text
 from colloc.support.display import shown
 
@@ -35,7 +35,7 @@ _MARKED = 200  # more nodes than this would hide the curve
 
 @figure
 def joints(
-    *solutions: Solution | SequenceSolution,
+    *solutions: Solution | PhasesSolution,
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
@@ -45,7 +45,7 @@ def joints(
 
     Parameters
     ----------
-    *solutions : Solution or SequenceSolution
+    *solutions : Solution or PhasesSolution
         Of the same joints. The first is drawn in full lines, others in broken ones.
     labels : sequence of str, optional
         Names of the solutions.
@@ -74,7 +74,7 @@ def joints(
 
 @figure
 def torques(
-    *solutions: Solution | SequenceSolution,
+    *solutions: Solution | PhasesSolution,
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
@@ -113,7 +113,7 @@ def torques(
 
 @figure
 def reactions(
-    *solutions: Solution | SequenceSolution,
+    *solutions: Solution | PhasesSolution,
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
@@ -150,12 +150,12 @@ def reactions(
 class _Curve(NamedTuple):
     """One of the solutions in a figure: how it is drawn, and its legend entry where there are several."""
 
-    solution: Solution | SequenceSolution
+    solution: Solution | PhasesSolution
     linestyle: Any
     handle: Line2D | None
 
 
-def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[str] | None) -> list[_Curve]:
+def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None) -> list[_Curve]:
     """The solutions, which must have the same joints, with their lines."""
     if not solutions:
         raise InputError("give one or more solutions, see co.solve")
@@ -196,7 +196,7 @@ def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -
     page.legend([*handles, *(curve.handle for curve in curves if curve.handle is not None)])
 
 
-def draw_joints(axes: np.ndarray, solution: Solution | SequenceSolution, linestyle: Any = None) -> None:
+def draw_joints(axes: np.ndarray, solution: Solution | PhasesSolution, linestyle: Any = None) -> None:
     """Positions and velocities into axes, shape (2, number of units); by a line of its own if one is given."""
     model = solution.problem.model
     sample = solution.at(fine_times(solution))
@@ -213,7 +213,7 @@ def draw_joints(axes: np.ndarray, solution: Solution | SequenceSolution, linesty
             fit(ax, solution)
 
 
-def name_phases(ax: Axes, solution: Solution | SequenceSolution) -> None:
+def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
     """The names of the phases above the parts of the time axis that they take, if there are any."""
     look: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
     for name, phase in solution.phases.items():
@@ -224,7 +224,7 @@ def name_phases(ax: Axes, solution: Solution | SequenceSolution) -> None:
 
 def draw_torques(
     axes: Sequence[Axes] | np.ndarray,
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     groups: Sequence[list[int]] | None = None,
     linestyle: Any = None,
 ) -> list[Line2D]:
@@ -255,7 +255,7 @@ def draw_torques(
 
 def draw_reactions(
     axes: Sequence[Axes] | np.ndarray,
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     loads: Mapping[str, Mapping[str, np.ndarray]],
     linestyle: Any = None,
 ) -> None:
@@ -270,7 +270,7 @@ def draw_reactions(
         ax.set_ylim(bottom=0)
 
 
-def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np.ndarray]]:
     """Norms of the forces and of the moments that joints carry across their axes, by label and body, each shape (N,).
 
     At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
@@ -302,7 +302,7 @@ def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, 
     return loads
 
 
-def torque_groups(*solutions: Solution | SequenceSolution) -> list[list[int]]:
+def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
     """Joints that share a panel of torques: those of a unit, split by magnitude where they differ five times or more.
 
     Torques that are zero, or that bounds prescribe, make no panel of their own beside others.
@@ -322,7 +322,7 @@ def torque_groups(*solutions: Solution | SequenceSolution) -> list[list[int]]:
     return groups
 
 
-def prescribed(solution: Solution | SequenceSolution) -> np.ndarray:
+def prescribed(solution: Solution | PhasesSolution) -> np.ndarray:
     """Joints whose actuation bounds leave no choice, such as passive ones, shape (n,)."""
     lower, upper = solution.problem.limits("tau")
     return lower == upper
@@ -365,7 +365,7 @@ def scalar_handles(model: Model) -> list[Line2D]:
     return [_handle(model.position_names[k], look[k]) for k in (places.start for places, _ in model.balls.values())]
 
 
-def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
+def body_looks(*solutions: Solution | PhasesSolution) -> dict[str, Look]:
     """The looks of the joints of all bodies by name, fixed ones included, and those of every phase."""
     bodies: dict[str, int | None] = {}
     for model in (model for solution in solutions for model in models(solution)):
@@ -375,13 +375,13 @@ def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
     return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
 
 
-def body_handles(*solutions: Solution | SequenceSolution) -> list[Line2D]:
+def body_handles(*solutions: Solution | PhasesSolution) -> list[Line2D]:
     """Legend entries of the joints of all bodies, fixed ones included; as `joint_handles`."""
     look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
     return [_handle(name, line) for name, line in look.items()]
 
 
-def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[int]) -> bool:
+def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, members: list[int]) -> bool:
     """Dashed lines, grey if the joints share them; whether any is in view: far ones do not stretch the axis."""
     pairs = np.transpose(solution.problem.limits("tau"))[members]
     look = _joint_looks(solution.problem.model)
@@ -400,7 +400,7 @@ def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[
     return near.size > 0
 
 
-def fit(ax: Axes, solution: Solution | SequenceSolution) -> None:
+def fit(ax: Axes, solution: Solution | PhasesSolution) -> None:
     """The whole motion, with room for the markers at both ends; a constant is drawn flat, not its round-off."""
     margin = 0.01 * solution.duration
     ax.set_xlim(-margin, solution.duration + margin)

@@ -16,12 +16,12 @@ from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, places, skeleton_from
 from colloc.plot.solids import Solid
 from colloc.problem import Problem
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, finite_array, quoted
 from colloc.support.lazy import cached_property
 
 
-def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigure:
+def skeleton(solution: Solution | PhasesSolution, t: np.ndarray) -> StickFigure:
     """The stick figure of a solution at times t that do not fall, shape (N,) [s]."""
     return Successive(t, tuple(skeleton_of(phase, times) for phase, times in by_phase(solution, t)))
 

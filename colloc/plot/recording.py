@@ -16,7 +16,7 @@ from colloc.plot.sampling import by_phase, fine_times, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
 from colloc.plot.triangles import LinkMeshes
 from colloc.problem import Instant
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError
 from colloc.support.display import short
 
@@ -140,14 +140,14 @@ class Recording:
 
 
 def solution_recording(
-    solution: Solution | SequenceSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
+    solution: Solution | PhasesSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
     times: np.ndarray | None = None, detail: str | None = None, meshes: LinkMeshes | None = None,
 ) -> Recording:  # fmt: skip
     """A solution with its positions, torques, signals and loads.
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     name : str
         By default that of its models.
     share : float

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from colloc.plot.figure import Canvas, figure, panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError
 
 _COLORS = {"dynamics": BLUE, "cost": ORANGE, "equations": GREEN, "bounds": VERMILLION}  # others are PURPLE
@@ -22,7 +22,7 @@ _LOWEST = 1e-12  # errors below it are rounding
 
 @figure
 def rounds(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     **canvas: Unpack[Canvas],
 ) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
@@ -31,7 +31,7 @@ def rounds(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         With `rounds`, from `solve` with `tol` or from `refine`.
     ax : sequence of two Axes, optional
         For the errors and for the breakpoints; by default a new figure.
@@ -89,14 +89,14 @@ def rounds(
 
 @figure
 def error(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     **canvas: Unpack[Canvas],
 ) -> Figure:
     """The error between the nodes on every interval, by source, against the tolerance.
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     ax : Axes, optional
         Where to draw; by default a new figure.
 

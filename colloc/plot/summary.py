@@ -27,7 +27,7 @@ from colloc.plot.over_time import (
 )
 from colloc.plot.sampling import checked, title_of
 from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend_below, plain
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 
 _FRAMES = 9
 _SMALL = 10.0  # inch; pages less wide have smaller letters
@@ -37,7 +37,7 @@ _NOTHING = 1e-6  # of the other loads: moments below it are rounding
 
 @partial(figure, narrow=_SMALL)
 def summary(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     **size: Unpack[Size],
 ) -> Figure:
     """Joint motion, torques, what joints carry and the stick figure on one page, with duration and status.
@@ -47,7 +47,7 @@ def summary(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
     return part.subplots(*shape, squeeze=False).ravel().tolist()
 
 
-def _of_weight(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+def _of_weight(solution: Solution | PhasesSolution) -> dict[str, dict[str, np.ndarray]]:
     """Loads of the bearings, without those that are but rounding."""
     loads = bearing_loads(solution)
     largest = {label: max(float(np.nanmax(values)) for values in norms.values()) for label, norms in loads.items()}

@@ -23,12 +23,12 @@ from colloc.plot.sampling import title_of
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.triangles import LinkMeshes, link_meshes
 from colloc.plot.viewer import Viewer, viewer
-from colloc.problem import Problem, Sequence
-from colloc.solution import SequenceSolution, Solution
+from colloc.problem import Phases, Problem
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text
 from colloc.sweeps import Optima, Sweep
 
-Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution | Sweep | Optima
+Viewed = Model | ClosedChain | Problem | Phases | Solution | PhasesSolution | Sweep | Optima
 _RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
 _SAMPLES = 201  # of a curve by which a joint follows
 _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
@@ -36,13 +36,13 @@ _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a 
 
 @overload
 def view(
-    x: Problem | Sequence, *, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None
+    x: Problem | Phases, *, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None
 ) -> LiveViewer: ...
 
 
 @overload
 def view(
-    x: Viewed | Listing[Solution | SequenceSolution], q: Any = None, t: Any = None, *,
+    x: Viewed | Listing[Solution | PhasesSolution], q: Any = None, t: Any = None, *,
     labels: Listing[str] | None = None, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None,
     meshes: Listing[LinkShape] | None = None,
 ) -> Viewer: ...  # fmt: skip
@@ -50,7 +50,7 @@ def view(
 
 @spelt
 def view(
-    x: Viewed | Listing[Solution | SequenceSolution],
+    x: Viewed | Listing[Solution | PhasesSolution],
     q: Any = None,
     t: Any = None,
     *,
@@ -69,7 +69,7 @@ def view(
 
     Parameters
     ----------
-    x : Model, ClosedChain, Problem, Sequence, Solution, SequenceSolution, Sweep, Optima or sequence of solutions
+    x : Model, ClosedChain, Problem, Phases, Solution, PhasesSolution, Sweep, Optima or sequence of solutions
         Of a problem the motion from which a solve would start is played, and as `progress` of a solve its iterates.
         Several solutions are drawn on top of each
         other or side by side; those of a sweep are those of its cases that have one.
@@ -129,7 +129,7 @@ def view(
         return _mechanism(x, q, t, slow, None if meshes is None else link_meshes(meshes))
     if q is not None or t is not None:
         raise InputError(f"q and t are postures of a Model or a ClosedChain, got them beside {quoted(x)}")
-    if isinstance(x, Problem | Sequence):
+    if isinstance(x, Problem | Phases):
         if meshes is not None:
             raise InputError("meshes go with a Model, a ClosedChain or solutions, not with a problem")
         pose, duration = guess_pose(x, None if guess is True else guess)
@@ -153,9 +153,9 @@ def view(
     return viewer(recordings, title, slow)
 
 
-def _solutions(x: Any) -> tuple[list[Solution | SequenceSolution], list[str]]:
+def _solutions(x: Any) -> tuple[list[Solution | PhasesSolution], list[str]]:
     """All solutions with names; InputError for what has none."""
-    if isinstance(x, Solution | SequenceSolution):
+    if isinstance(x, Solution | PhasesSolution):
         return [x], [title_of(x)]
     if isinstance(x, Sweep):
         cases = [case for case in range(len(x)) if case not in x.failed]
@@ -167,7 +167,7 @@ def _solutions(x: Any) -> tuple[list[Solution | SequenceSolution], list[str]]:
         solutions = [optimum.solution for optimum in x.optima]
         return solutions, [f"optimum {k}" for k in range(len(solutions))]
     solutions = list(x) if isinstance(x, list | tuple) else []
-    if not solutions or not all(isinstance(item, Solution | SequenceSolution) for item in solutions):
+    if not solutions or not all(isinstance(item, Solution | PhasesSolution) for item in solutions):
         raise InputError(f"x must be {_KINDS}, got {quoted(x)}")
     return solutions, [f"solution {k + 1}" for k in range(len(solutions))]
 

@@ -2,10 +2,10 @@
 
 problem            `Problem`; coordinates of closed chains as it sees them
 divided            a problem in arcs of free durations, as a sequence
-sequence           `Sequence`: problems as phases of one motion
+phases             `Phases`: problems one after another, as one motion
 unknowns           durations that are free, unknown signals and constants, states, parameters
 parametrised       a model whose numbers are a parameter
-cost               the duration, integrals, terminal terms and penalties, which add up
+cost               the duration, integrals, final costs and penalties, which add up
 track              a cost: the distance from measured time series
 statement          what a problem says, whatever its kind: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
@@ -24,16 +24,16 @@ contact_sphere     balls on bodies that the ground pushes back
 from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
-from colloc.problem.conditions import Condition, apart, at, boundary, path
+from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
-from colloc.problem.cost import Cost, duration, integral, penalty, terminal
+from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
-from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link
+from colloc.problem.phase_functions import Connection, Impact, PhaseEnds, PhasePoint, PhaseRows, connect, impact
+from colloc.problem.phases import Phases
 from colloc.problem.problem import Coordinates, JointState, Problem
 from colloc.problem.rows import Rows, bounded, natural_size, summed
-from colloc.problem.sequence import Sequence
 from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
@@ -48,6 +48,7 @@ __all__ = [
     "SHARED",
     "Bounds",
     "Condition",
+    "Connection",
     "ConstraintRows",
     "ContactSphere",
     "Contribution",
@@ -62,7 +63,6 @@ __all__ = [
     "Instant",
     "JointBounds",
     "JointState",
-    "Link",
     "Number",
     "Parameter",
     "Parametrised",
@@ -70,34 +70,34 @@ __all__ = [
     "PhaseEnds",
     "PhasePoint",
     "PhaseRows",
+    "Phases",
     "PointSets",
     "Problem",
     "Rows",
-    "Sequence",
     "Slots",
     "State",
     "Statement",
     "TimePoint",
     "Unknown",
     "Window",
-    "apart",
     "at",
     "boundary",
     "bounded",
     "bounds",
+    "clearance",
+    "connect",
     "duration",
     "final",
+    "final_cost",
     "ground",
     "impact",
     "initial",
     "integral",
-    "link",
     "natural_size",
     "parametrised",
     "path",
     "penalty",
     "summed",
-    "terminal",
     "track",
 ]  # fmt: skip
 

@@ -132,7 +132,7 @@ def path(
     at : A function of the motion at one time.
     boundary : A function of start and end together.
     penalty : A cost in place of a constraint.
-    apart : Bodies that keep a distance.
+    clearance : Bodies that keep a distance.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def at(
 
 
 @spelt
-def apart(
+def clearance(
     a: Shape, b: Shape, *, by: float = 0.0, smoothing: float = 2e-3, during: tuple[float, float] = (0.0, 1.0),
     name: str | None = None,
 ) -> Condition:  # fmt: skip
@@ -202,12 +202,12 @@ def apart(
     --------
     >>> forearm = co.Capsule("elbow", (-0.4, 0, 0), (0, 0, 0), radius=0.04)
     >>> ball = co.Capsule(None, (0.5, 0.5, 0), (0.5, 0.5, 0), radius=0.1)
-    >>> keep_off = co.apart(forearm, ball, by=0.01)
+    >>> keep_off = co.clearance(forearm, ball, by=0.01)
     """
     for shape in (a, b):
         instance("shape", shape, Shape, SHAPES)
     least = finite_number("by", by)
-    label = f"distance of {a.label} and {b.label}" if name is None else text("apart name", name)
+    label = f"distance of {a.label} and {b.label}" if name is None else text("clearance name", name)
     distance = partial(_distance, a=a, b=b, smoothing=finite_number("smoothing", smoothing, positive=True))
     clearance = path(distance, lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
     return replace(clearance, shapes=(a, b))
@@ -227,7 +227,7 @@ def boundary(
     Parameters
     ----------
     fn : callable
-        (start, end) -> SX, scalar or column. In a `Sequence` a function of its phases by name, each with its `start`,
+        (start, end) -> SX, scalar or column. In `Phases` a function of its phases by name, each with its `start`,
         `end` and `duration`.
     lower, upper, equals, scale, unit, name :
         As in `path`.
@@ -237,7 +237,7 @@ def boundary(
     initial : Values of joints and states at the start.
     final : Values of joints and states at the end.
     at : A function of the motion at one time.
-    link : A phase that goes on where another ends.
+    connect : A phase that goes on where another ends.
 
     Examples
     --------

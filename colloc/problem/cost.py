@@ -25,7 +25,7 @@ class Term:
     name: str
     weight: float
     fn: Callable[[Any], Any] | None  # instant -> SX scalar; None for the duration
-    terminal: bool = False  # whether the function is taken at the last instant instead of integrated
+    final: bool = False  # whether the function is taken at the last instant instead of integrated
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Cost(Portable):
         return all(term.fn is None for term in self.terms)
 
     def __repr__(self) -> str:
-        terms = [f"{short(term.weight)} * {term.name}{' at the end' * term.terminal}" for term in self.terms]
+        terms = [f"{short(term.weight)} * {term.name}{' at the end' * term.final}" for term in self.terms]
         return f"Cost({' + '.join(terms) or 'nothing'})"
 
     def __add__(self, other: Cost) -> Cost:
@@ -96,7 +96,7 @@ def duration() -> Cost:
     See Also
     --------
     integral : A function of the motion, over time.
-    terminal : A function of the end.
+    final_cost : A function of the end.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     See Also
     --------
     duration : The time that it takes.
-    terminal : A function of the end.
+    final_cost : A function of the end.
     track : Distance from measured data.
 
     Examples
@@ -130,7 +130,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 
 
 @spelt
-def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
+def final_cost(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     """A scalar function of the last instant, the Mayer term of a cost (Lee et al. 2005, equation 2).
 
     Parameters
@@ -148,9 +148,9 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     Examples
     --------
     >>> goal = ca.DM([0.6, 0.3, 0.0])
-    >>> miss = co.terminal(lambda now: ca.sumsqr(now.point("elbow").position - goal), name="miss")
+    >>> miss = co.final_cost(lambda now: ca.sumsqr(now.point("elbow").position - goal), name="miss")
     """
-    return _of_function("terminal", fn, name)
+    return _of_function("final_cost", fn, name)
 
 
 @spelt
@@ -202,5 +202,5 @@ def _cubes(label: str, fn: Callable[[Any], Any], lower: Any, upper: Any, now: An
 
 
 def _of_function(kind: str, fn: Any, name: str | None) -> Cost:
-    label = name_of(kind, fn, name, "now") or kind
-    return Cost((Term(label, 1.0, fn, terminal=kind == "terminal"),))
+    label = name_of(kind, fn, name, "now") or kind.replace("_", " ")
+    return Cost((Term(label, 1.0, fn, final=kind == "final_cost"),))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from colloc.problem.cost import Cost
 from colloc.problem.phase_functions import NamedPhases
+from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows
-from colloc.problem.sequence import Sequence as Phases
 from colloc.problem.statement import Restated, Statement
 from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import Free
@@ -47,7 +47,7 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
         phases[f"arc {k + 1}"] = problem.restated(
             [item for item in problem.statements if _holds_on(item, first=first, last=last)],
             duration=span,
-            minimize=Cost(tuple(term for term in problem.minimize.terms if last or not term.terminal)),
+            minimize=Cost(tuple(term for term in problem.minimize.terms if last or not term.final)),
         )
     names = list(phases)
     across = [AcrossArcs(item, names[0], names[-1]) for item in problem.statements if item.where.instants == 2]
@@ -62,7 +62,7 @@ def indivisible(problem: Problem) -> str:
         if not (where == WHOLE or (not where.along and set(where.moments) <= {0.0, 1.0})):
             return (
                 f"constraint {name!r} holds {where}, and arcs begin and end where that is best: only what holds all "
-                "along or at the ends can be stated on them; put such a time between the phases of a co.Sequence"
+                "along or at the ends can be stated on them; put such a time between the phases of co.Phases"
             )
     functions = [rows.function for rows in problem.rows.values()] + [function for _, function in problem.costs.values()]
     functions.append(problem.function("torques", problem.inverse_dynamics()))

@@ -82,14 +82,14 @@ class PhaseRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Link(Statement):
-    """A phase that goes on where another ends; made by `link`."""
+class Connection(Statement):
+    """A phase that goes on where another ends; made by `connect`."""
 
     first: str  # first, second: names of the phases
     second: str
     # for joints of the second phase the joint of the first that each goes on from, and its factor
     joints: Mapping[str, tuple[str, float]] | None = None
-    apart: tuple[str, ...] = ()  # joints of the second phase whose positions may jump
+    jumps: tuple[str, ...] = ()  # joints of the second phase whose positions may jump
     q: bool = True  # q, qd, qdd, states: whether positions, velocities, accelerations and states go on
     qd: bool = True
     qdd: bool = False
@@ -111,7 +111,7 @@ class Link(Statement):
     @property
     def keeps_motion(self) -> bool:
         """Whether all joints have the positions and velocities that they had."""
-        return self.q and self.qd and self.joints is None and not self.apart
+        return self.q and self.qd and self.joints is None and not self.jumps
 
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of the quantities that go on, to be zero."""
@@ -134,21 +134,21 @@ class Link(Statement):
 
 
 @spelt
-def link(
+def connect(
     first: str,
     second: str,
     *,
     joints: Mapping[str, Any] | None = None,
-    apart: Sequence[str] = (),
+    jumps: Sequence[str] = (),
     q: bool = True,
     qd: bool = True,
     qdd: bool = False,
     states: bool = True,
-) -> Link:
+) -> Connection:
     """A phase that goes on where another ends.
 
-    Phases in a row are linked by themselves. A link from the last phase to the first makes the motion cyclic; one that
-    exchanges left and right makes the next cycle the mirror image.
+    Phases in a row are connected by themselves. A connection from the last phase to the first makes the motion cyclic;
+    one that exchanges left and right makes the next cycle the mirror image.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def link(
     joints : mapping of str to str or (str, float), optional
         For every joint of the second phase that is linked the joint of the first that it goes on from, with a factor of
         1 or the one given. By default joints of the same name, which both phases must have.
-    apart : sequence of str
+    jumps : sequence of str
         Joints of the second phase whose positions may jump, such as the way gone by a step.
     q, qd, qdd, states : bool
         Whether positions, velocities, accelerations and the states that both phases have go on without a jump.
@@ -168,13 +168,13 @@ def link(
 
     Examples
     --------
-    >>> mirrored = co.link("step", "step", joints={"hip_l": "hip_r", "hip_r": "hip_l", "sway": ("sway", -1.0)})
+    >>> mirrored = co.connect("step", "step", joints={"hip_l": "hip_r", "hip_r": "hip_l", "sway": ("sway", -1.0)})
     """
-    text("first phase of a link", first)
-    text("second phase of a link", second)
+    text("first phase of a connection", first)
+    text("second phase of a connection", second)
     for what, value in (("q", q), ("qd", qd), ("qdd", qdd), ("states", states)):
-        flag(f"{what} of a link", value)
-    return Link(first, second, *_mapped(joints, apart), q, qd, qdd, states)
+        flag(f"{what} of a connection", value)
+    return Connection(first, second, *_mapped(joints, jumps), q, qd, qdd, states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class Impact(Statement):
     second: str
     markers: Mapping[str, str]
     joints: Mapping[str, tuple[str, float]] | None = None
-    apart: tuple[str, ...] = ()
+    jumps: tuple[str, ...] = ()
     restitution: float = 0.0
     held: bool = False
     impulse: str = "impulse"
@@ -249,7 +249,7 @@ def impact(
     markers: Mapping[str, str],
     *,
     joints: Mapping[str, Any] | None = None,
-    apart: Sequence[str] = (),
+    jumps: Sequence[str] = (),
     restitution: float = 0.0,
     held: bool = False,
     impulse: str = "impulse",
@@ -266,20 +266,20 @@ def impact(
     markers : mapping of str to str
         For each marker of the model that hits something the world axes along which it does, such as "y" where it may
         slide, "xy" or "xyz". Axes along which no joint can move it leave the impulse undetermined.
-    joints, apart :
-        As in `link`, for a motion that goes on as its mirror image, say; all joints of the second phase are linked.
+    joints, jumps :
+        As in `connect`, for a motion that goes on as its mirror image, say; all joints of the second phase are linked.
     restitution : float
         e, 0 to 1.
     held : bool
         Whether the second phase says itself how fast its contacts are, such as by an equation for their positions.
     impulse : str
         Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase: for costs and constraints
-        of the Sequence, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
+        of the Phases, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
         called before there is an impulse.
 
     See Also
     --------
-    link : A phase that goes on where another ends.
+    connect : A phase that goes on where another ends.
 
     Examples
     --------
@@ -298,70 +298,82 @@ def impact(
     if not 0 <= e <= 1:
         raise InputError(f"restitution must lie in [0, 1], got {quoted(restitution)}")
     flag("held", held)
-    return Impact(first, second, markers, *_mapped(joints, apart), e, held, text("impulse", impulse))
+    return Impact(first, second, markers, *_mapped(joints, jumps), e, held, text("impulse", impulse))
 
 
-def _mapped(joints: Any, apart: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
-    """Joints with factors from a user's arguments, and the names of those apart."""
+def _mapped(joints: Any, jumps: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
+    """Joints with factors from a user's arguments, and the names of those that may jump."""
     pairs = {}
-    for joint, value in mapping("joints of a link", joints).items():
-        text("joint of a link", joint)
-        pair = (value, 1.0) if isinstance(value, str) else as_tuple(f"joint of a link, {joint!r}", value)
+    for joint, value in mapping("joints of a connection", joints).items():
+        text("joint of a connection", joint)
+        pair = (value, 1.0) if isinstance(value, str) else as_tuple(f"joint of a connection, {joint!r}", value)
         if len(pair) != 2:
-            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {quoted(value)}")
-        pairs[joint] = text(f"joint of a link, {joint!r}", pair[0]), finite_number(f"factor of {joint!r}", pair[1])
-    return None if joints is None else pairs, tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))
+            raise InputError(
+                f"joints of a connection must map to a name, or to a name and a factor, got {quoted(value)}"
+            )
+        pairs[joint] = (
+            text(f"joint of a connection, {joint!r}", pair[0]),
+            finite_number(f"factor of {joint!r}", pair[1]),
+        )
+    names = tuple(text("joint that may jump", joint) for joint in as_tuple("jumps", jumps))
+    return None if joints is None else pairs, names
 
 
-def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = True) -> Mapping[str, tuple[str, float]]:
+def _pairs(
+    connection: Connection | Impact, first: Model, second: Model, *, linked: bool = True
+) -> Mapping[str, tuple[str, float]]:
     """The joint of the first phase, and the factor, that each joint of the second goes on from."""
-    for joint in link.apart:
-        if joint not in (second.joint_names if link.joints is None else link.joints):
-            raise unknown_name("linked joint (apart)", joint, second.joint_names)
-    if link.joints is None:
+    for joint in connection.jumps:
+        if joint not in (second.joint_names if connection.joints is None else connection.joints):
+            raise unknown_name("connected joint (jumps)", joint, second.joint_names)
+    if connection.joints is None:
         if not linked or set(first.joint_names) == set(second.joint_names):
             return {joint: (joint, 1.0) for joint in second.joint_names if joint in first.joint_names}
         alone = sorted(set(first.joint_names) ^ set(second.joint_names))
         raise InputError(
-            f"phases {link.first!r} and {link.second!r} have different joints ({', '.join(alone)}); say which goes "
-            f"on from which: co.link({link.first!r}, {link.second!r}, joints={{...}})"
+            f"phases {connection.first!r} and {connection.second!r} have different joints ({', '.join(alone)}); say "
+            f"which goes on from which: co.connect({connection.first!r}, {connection.second!r}, joints={{...}})"
         )
-    for joint, (earlier, _) in link.joints.items():
-        for name, model, phase in ((joint, second, link.second), (earlier, first, link.first)):
+    for joint, (earlier, _) in connection.joints.items():
+        for name, model, phase in ((joint, second, connection.second), (earlier, first, connection.first)):
             if name not in model.joint_names:
                 raise unknown_name(f"joint in phase {phase!r}", name, model.joint_names)
-    return link.joints
+    return connection.joints
 
 
 def _position_jumps(
-    link: Link | Impact, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
+    connection: Connection | Impact, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
 ) -> tuple[list[ca.SX], list[str], list[str]]:
-    """Jumps of the positions of some joints but those apart, with labels and units.
+    """Jumps of the positions of some joints but those that may jump, with labels and units.
 
     Of a quaternion there are three, the turn from one attitude to the other: a fourth row would follow from the length
-    that both phases keep. InputError for a ball joint on a quaternion that goes on from another joint, or is apart.
+    that both phases keep. InputError for a ball joint on a quaternion that goes on from another joint, or may jump.
     """
     first, second = before.model, after.model
     turns = {
         joint for model in (first, second) for _, dofs in model.balls.values() for joint in model.joint_names[dofs]
     }
     changed = {joint for joint, pair in pairs.items() if pair != (joint, 1.0) and turns & {joint, pair[0]}}
-    changed |= turns & set(link.apart)
+    changed |= turns & set(connection.jumps)
     if changed:
-        raise InputError(f"a link takes ball joints on quaternions as they are, got another for {', '.join(changed)}")
+        raise InputError(
+            f"a connection takes ball joints on quaternions as they are, got another for {', '.join(changed)}"
+        )
     if first.balls.keys() != second.balls.keys():
-        raise InputError(f"phases {link.first!r} and {link.second!r} must have the same ball joints on quaternions")
+        raise InputError(
+            f"phases {connection.first!r} and {connection.second!r} must have the same ball joints on quaternions"
+        )
     expressions, labels, units = [], [], []
     for joint, (earlier, factor) in pairs.items():
-        if joint not in turns and joint not in link.apart:
+        if joint not in turns and joint not in connection.jumps:
             k, i = second.position_names.index(joint), first.position_names.index(earlier)
             expressions.append(after.q[k] - factor * before.q[i])
-            labels.append(f"{link.name}, q[{joint}]")
+            labels.append(f"{connection.name}, q[{joint}]")
             units.append(second.position_units[k])
     for ball, (places, dofs) in second.balls.items():
         if any(joint in pairs for joint in second.joint_names[dofs]):
             expressions.append(2 * relative_turn(before.q[first.balls[ball][0]], after.q[places]))
-            labels += [f"{link.name}, turn[{joint}]" for joint in second.joint_names[dofs]]
+            labels += [f"{connection.name}, turn[{joint}]" for joint in second.joint_names[dofs]]
             units += ["rad"] * 3
     return expressions, labels, units
 

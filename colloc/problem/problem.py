@@ -133,7 +133,7 @@ class Problem(Tabular, Portable):
         None, or `Model.empty()`, for a problem of states alone.
     duration : Free or float [s]
     minimize : Cost
-        See `duration`, `integral` and `terminal`. By default nothing: any motion that meets the constraints will do.
+        See `duration`, `integral` and `final_cost`. By default nothing: any motion that meets the constraints will do.
     subject_to : sequence of Statement
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`; a class of your own derives from
         `colloc.problem.Statement`. Joint limits of the model always hold.
@@ -354,12 +354,12 @@ class Problem(Tabular, Portable):
 
         The duration counts as the integral of one.
         """
-        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if not term.terminal}
+        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if not term.final}
 
     @property
-    def terminals(self) -> dict[str, tuple[float, ca.Function]]:
+    def final_costs(self) -> dict[str, tuple[float, ca.Function]]:
         """Weight and scalar function of the cost terms that are taken at the last instant, by name."""
-        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if term.terminal}
+        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if term.final}
 
     @cached_property
     def costs(self) -> dict[str, tuple[Term, ca.Function]]:
@@ -375,7 +375,7 @@ class Problem(Tabular, Portable):
                 raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
             expression = ca.densify(ca.SX(value))
             costs[name] = (term, self.function(f"cost term {name!r}", expression))
-            functions.append(UserFunction(name, term.fn, expression, term.terminal))
+            functions.append(UserFunction(name, term.fn, expression, term.final))
         check_loops("cost term", functions)
         return costs
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
+from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem
-from colloc.problem.sequence import Sequence as Phases
 from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import State, Unknown, component_labels
 
@@ -88,7 +88,7 @@ def signals_of(problem: Problem | Phases) -> dict[str, Signal]:
 
     Parameters
     ----------
-    problem : Problem or Sequence
+    problem : Problem or Phases
 
     Examples
     --------

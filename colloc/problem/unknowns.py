@@ -121,7 +121,7 @@ class Unknown(Portable):
     --------
     >>> mass = co.Unknown("mass", lower=0.0, upper=20.0, constant=True)  # kg, as much as the arm can lift
     >>> hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * mass.symbol, 0))
-    >>> heaviest = -1.0 * co.terminal(lambda now: now.mass)
+    >>> heaviest = -1.0 * co.final_cost(lambda now: now.mass)
     >>> lift = co.Problem(two_link(), 0.5, heaviest, problem.subject_to, unknowns=[mass], loads=[hand])
     >>> co.solve(lift, co.BSpline(20)).constants["mass"].round(2)
     array([4.12])

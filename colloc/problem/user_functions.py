@@ -115,7 +115,7 @@ class UserFunction(NamedTuple):
     name: str
     fn: Any
     expression: ca.SX
-    where: Any  # times at which it holds; of a cost whether it is terminal
+    where: Any  # times at which it holds; of a cost whether it is final
 
 
 def check_loops(what: str, functions: Sequence[UserFunction]) -> None:

@@ -108,7 +108,7 @@ def checked_statements(what: str, value: Any) -> tuple[Statement, ...]:
         if not isinstance(where, TimeSet):
             raise InputError(f"where of {name!r} must be a Window, TimePoint or Ends, got {quoted(where)}")
         if statement.joins is not None:
-            raise InputError(f"{name!r} joins phases, and belongs to the subject_to of a co.Sequence")
+            raise InputError(f"{name!r} joins phases, and belongs to the subject_to of a co.Phases")
     return statements
 
 

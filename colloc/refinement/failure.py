@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solve_error import SolveError
 from colloc.solver import Status
 from colloc.support.checks import warn
@@ -25,7 +25,7 @@ class SolutionWarning(UserWarning):
 
 
 def judge(
-    solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
+    solution: Solution | PhasesSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
 ) -> None:
     """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
     if seconds is not None and solution.status is Status.TIME_LIMIT:
@@ -47,7 +47,7 @@ def judge(
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
 
 
-def _out_of_time(solution: Solution | SequenceSolution, seconds: float) -> str:
+def _out_of_time(solution: Solution | PhasesSolution, seconds: float) -> str:
     """A sentence on the worth of a motion whose improvement was cut short."""
     if not solution.rounds:
         return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"

@@ -9,12 +9,12 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
 from colloc.solver.progress import Iterate, OnIteration
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, SequenceNLP
+from colloc.transcription import NLP, PhasesNLP
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Iteration:
         Largest violation of a constraint at the nodes, relative to its natural size.
     seconds : float
         Since the run began.
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     x : ndarray
         Its decision vector.
     parameters : ndarray
@@ -53,7 +53,7 @@ class Iteration:
     cost: float
     infeasibility: float
     seconds: float
-    nlp: NLP | SequenceNLP
+    nlp: NLP | PhasesNLP
     x: np.ndarray
     parameters: np.ndarray
     round: int = 1
@@ -62,7 +62,7 @@ class Iteration:
         return f"Iteration({self.number}, cost {self.cost:.6g}, infeasibility {self.infeasibility:.1e})"
 
     @cached_property
-    def solution(self) -> Solution | SequenceSolution:
+    def solution(self) -> Solution | PhasesSolution:
         """The motion as it is at this iteration: its duration, q, tau, at(t), constants, ..."""
         multipliers = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
         seconds = {"build": 0.0, "solve": self.seconds, "callbacks": 0.0}
@@ -74,7 +74,7 @@ ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask fo
 
 
 def progress_adapter(
-    progress: ProgressRequest, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int
+    progress: ProgressRequest, nlp: NLP | PhasesNLP, parameters: np.ndarray, round: int
 ) -> bool | OnIteration | None:
     """A user's progress for a solver: a function is called with iterations of this NLP, in this round."""
     if not callable(progress):

@@ -21,17 +21,17 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.problem.divided import indivisible
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.transcription import NLP, SequenceNLP, on_curves
+from colloc.transcription import NLP, PhasesNLP, on_curves
 
 PIECES = 3  # into which an interval is split where its error is too large
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _SHARE = 0.9  # of the gain that is looked for in a round
 
 
-def round_of(solution: Solution | SequenceSolution) -> RefinementRound:
+def round_of(solution: Solution | PhasesSolution) -> RefinementRound:
     """A solution as a round of a refinement."""
     seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
     return RefinementRound(
@@ -39,7 +39,7 @@ def round_of(solution: Solution | SequenceSolution) -> RefinementRound:
     )
 
 
-def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
+def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
     """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
     if solution.cost_change > tol:
         return False
@@ -60,7 +60,7 @@ def held_up_by_limits(solution: Solution) -> bool:
     return decisive and not problem.needs_rates and not indivisible(problem)
 
 
-def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
+def next_nlp(solution: Solution | PhasesSolution, tol: float, *, settled: bool) -> NLP | PhasesNLP | None:
     """The motion on finer grids where they are in question; None if there is no such grid."""
     change = solution.cost_change
     finer = {name: next_curve(phase, tol, change, settled=settled) for name, phase in solution.phases.items()}
@@ -68,15 +68,15 @@ def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool
 
 
 def _with_curves(
-    solution: Solution | SequenceSolution, curves: Mapping[str, Transcription | None]
-) -> NLP | SequenceNLP | None:
+    solution: Solution | PhasesSolution, curves: Mapping[str, Transcription | None]
+) -> NLP | PhasesNLP | None:
     """The motion on other curves, by phase, where there are any; None without one."""
     if not any(curves.values()):
         return None
     return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.nlp.curves.items()})
 
 
-def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
+def halved(solution: Solution | PhasesSolution) -> NLP | PhasesNLP | None:
     """The motion on all intervals split in two; None if they are as narrow as makes sense."""
     finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)

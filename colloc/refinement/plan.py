@@ -18,11 +18,11 @@ import numpy as np
 
 from colloc.refinement.rounds import at_switches, closes_in_on_switches, on_ends_at_switches, refined
 from colloc.refinement.run import Run
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.support.checks import InputError, as_tuple, choice, count, finite_number, flag, quoted, relative_tolerance
-from colloc.transcription import NLP, SequenceNLP
+from colloc.transcription import NLP, PhasesNLP
 
 TOLERANCE = 1e-3  # to which a call without a curve refines
 FOR_ONE_RUN = 1e-2  # by which the answer of a single run is judged
@@ -37,13 +37,13 @@ class Attempt:
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
         The program that is solved next.
     run : Run
         How programs are solved: parameters, solver, progress, tolerances and the time that is left.
     guess : optional
         Where a search starts, as in `solve`.
-    solution : Solution or SequenceSolution, optional
+    solution : Solution or PhasesSolution, optional
         The best motion so far; None before the first step.
     start : ndarray, optional
         Decision vector where the first run started.
@@ -62,17 +62,17 @@ class Attempt:
     ('twice',)
     """
 
-    nlp: NLP | SequenceNLP
+    nlp: NLP | PhasesNLP
     run: Run
     guess: MotionGuess = None
-    solution: Solution | SequenceSolution | None = None
+    solution: Solution | PhasesSolution | None = None
     start: np.ndarray | None = None
     begin: float | None = None
     confirm: bool = True
     steps: tuple[str, ...] = ()
 
     @property
-    def answer(self) -> Solution | SequenceSolution:
+    def answer(self) -> Solution | PhasesSolution:
         """The best motion so far; InputError where there is none."""
         if self.solution is None:
             raise InputError("plan must begin with a step that solves, as in [Solve(), Refine(1e-3)]")
@@ -242,7 +242,7 @@ class AtSwitches(PlanStep):
     tol : float, optional
         As in `Refine`.
     arcs : bool
-        Whether the motion in arcs is the answer, a SequenceSolution whose phases are the arcs: see `refine`.
+        Whether the motion in arcs is the answer, a PhasesSolution whose phases are the arcs: see `refine`.
 
     Examples
     --------

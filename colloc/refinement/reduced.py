@@ -16,7 +16,7 @@ from colloc.blocks.block import Block
 from colloc.refinement.altered import AlteredNLP
 from colloc.solver import Outcome, Start
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, BaseNLP, SequenceNLP
+from colloc.transcription import NLP, BaseNLP, PhasesNLP
 
 _MET = 1e-8  # of a row's natural size
 _MANY = 1000  # rows: with fewer a search takes little less time, and may as well end in another valley
@@ -99,7 +99,7 @@ class ReducedNLP(AlteredNLP):
         return self.nlp.owner(self._remaining.get(block, block))
 
 
-def reduced(nlp: NLP | SequenceNLP) -> NLP | SequenceNLP | ReducedNLP:
+def reduced(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
     """A program without limits of torques that its cost keeps small; itself where there are none."""
     aside = {} if _minimises_time(nlp) else _kept_small(nlp)
     count = sum(np.count_nonzero(rows) * nlp.constraints[number].n_slices for number, rows in aside.items())
@@ -138,7 +138,7 @@ def _torques_of(block: Block) -> list[set[int]]:
     return joints
 
 
-def _minimises_time(nlp: NLP | SequenceNLP) -> bool:
+def _minimises_time(nlp: NLP | PhasesNLP) -> bool:
     """Whether the cost grows with a duration by itself: limits are what such motions end at."""
     problems = [nlp.problem, *(phase.problem for phase in nlp.phases.values())]
     return any(term.fn is None for problem in problems for term in problem.minimize.terms)

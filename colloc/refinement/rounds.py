@@ -10,13 +10,13 @@ from colloc.curves.curve import is_ours
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, next_nlp, round_of
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import SURE, BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.solver import Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
 
-A = TypeVar("A", bound=Solution | SequenceSolution)
+A = TypeVar("A", bound=Solution | PhasesSolution)
 
 _ROUNDS = 20  # of a refinement, at most
 _UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error is above the tolerance
@@ -24,13 +24,13 @@ _ABSURD = 10.0  # times its size, that a cost may fall by in a round
 
 
 def refined(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     run: Run,
     guess: MotionGuess = None,
     *,
     confirmed: bool = True,
     to_switches: bool = False,
-) -> Solution | SequenceSolution:
+) -> Solution | PhasesSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends at a higher cost by more has gone
@@ -41,7 +41,7 @@ def refined(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         The first round.
     run : Run
     guess : optional
@@ -57,8 +57,8 @@ def refined(
 
 
 def _more_rounds(
-    solution: Solution | SequenceSolution, run: Run, guess: MotionGuess, *, confirmed: bool, to_switches: bool
-) -> Solution | SequenceSolution:
+    solution: Solution | PhasesSolution, run: Run, guess: MotionGuess, *, confirmed: bool, to_switches: bool
+) -> Solution | PhasesSolution:
     """Rounds after those that there are."""
     tol, costlier = run.tolerance, False
     while _goes_on(solution, tol):
@@ -88,21 +88,21 @@ def _more_rounds(
     return solution
 
 
-def _goes_on(solution: Solution | SequenceSolution, tol: float) -> bool:
+def _goes_on(solution: Solution | PhasesSolution, tol: float) -> bool:
     """Whether another round may make a motion more exact, or confirm its cost."""
     if solution.outcome.status is not Status.SOLVED or len(solution.rounds) >= _ROUNDS:
         return False
     return not has_settled(solution, tol) or not (float(solution.error) <= tol or _is_stuck(solution, tol))
 
 
-def closes_in_on_switches(solution: Solution | SequenceSolution, tol: float) -> TypeGuard[Solution]:
+def closes_in_on_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:
     """Whether a refinement goes on and waits for switches alone, on which a grid closes in by a factor a round."""
     return bool(solution.rounds) and _goes_on(solution, tol) and _waits_for_switches(solution, tol)
 
 
 def on_ends_at_switches(
     solution: Solution, run: Run, guess: MotionGuess, *, confirmed: bool
-) -> Solution | SequenceSolution:
+) -> Solution | PhasesSolution:
     """The motion on a grid whose intervals end at its switches, where there are arcs that hold; then further rounds.
 
     Parameters
@@ -124,13 +124,13 @@ def on_ends_at_switches(
     return _more_rounds(solution, run, guess, confirmed=confirmed, to_switches=False)
 
 
-def _allowed(solution: Solution | SequenceSolution, tol: float) -> float:
+def _allowed(solution: Solution | PhasesSolution, tol: float) -> float:
     """Largest increase of the cost within the same basin: as much as the cost may be off."""
     error = float(solution.error)
     return (tol if error <= tol else max(error, _UNSURE)) * solution.cost_scale
 
 
-def _waits_for_switches(solution: Solution | SequenceSolution, tol: float) -> TypeGuard[Solution]:
+def _waits_for_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:
     """Whether after two rounds the cost may still gain more than it may, most of it by limits.
 
     A curve of the user's own is what is asked for, and stays.
@@ -140,7 +140,7 @@ def _waits_for_switches(solution: Solution | SequenceSolution, tol: float) -> Ty
     return len(solution.rounds) > 1 and solution.error["cost"].total > tol and held_up_by_limits(solution)
 
 
-def _is_near_best(solution: Solution | SequenceSolution, tol: float) -> bool:
+def _is_near_best(solution: Solution | PhasesSolution, tol: float) -> bool:
     """Whether the estimate alone tells that the cost is right: not where equations of states hide what they cost."""
     states = any(phase.problem.states for phase in solution.phases.values())
     return not states and solution.error["cost"].total <= SURE * tol
@@ -159,7 +159,7 @@ def _cheaper(optimum: A, candidate: A) -> A:
     return candidate if solved and candidate.cost < optimum.cost else optimum
 
 
-def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | SequenceSolution:
+def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | PhasesSolution:
     """A motion in arcs that holds; refined on grids, with a warning, where no such arcs are found.
 
     Parameters

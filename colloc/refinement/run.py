@@ -13,16 +13,16 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.reduced import ReducedNLP, reduced
 from colloc.solution.more_nodes import with_nodes
-from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import displayed
 from colloc.support.checks import InputError, warn
-from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check_determined
+from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, PhasesNLP, check_determined
 
-A = TypeVar("A", bound=Solution | SequenceSolution)
+A = TypeVar("A", bound=Solution | PhasesSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 _DOUBTFUL = (Status.ACCEPTABLE, Status.DIVERGED, Status.FAILED)  # ends that limits may have spared
@@ -61,8 +61,8 @@ class Run:
     round: int = 1
 
     def __call__(
-        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+        self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | PhasesSolution, np.ndarray]:
         """A solution and where it started; `begin` is when its NLP began to be built."""
         if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
             return self._free_knots(nlp, nlp.grid, guess, begin)
@@ -81,7 +81,7 @@ class Run:
 
     def _free_knots(
         self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+    ) -> tuple[Solution | PhasesSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
         first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
         if first.outcome.status is not Status.SOLVED:
@@ -98,8 +98,8 @@ class Run:
         return _after(solution, first, search), start
 
     def _once(
-        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+        self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | PhasesSolution, np.ndarray]:
         """A solution at the nodes that the NLP has, and where it started."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
         check_determined(nlp)
@@ -113,7 +113,7 @@ class Run:
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
         return solution_of(nlp, outcome, self.parameters), start.x
 
-    def _end(self, program: BaseNLP, start: Start, nlp: NLP | SequenceNLP) -> Outcome:
+    def _end(self, program: BaseNLP, start: Start, nlp: NLP | PhasesNLP) -> Outcome:
         """The end of a run of the solver; limits that a program has set aside are brought back where they count."""
 
         def end_of(program: BaseNLP, start: Start) -> Outcome:
@@ -133,7 +133,7 @@ class Run:
             earlier.append(outcome)
         return _counted(end_of(program, start), *earlier)
 
-    def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
+    def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
         seconds = max(self.deadline - time.perf_counter(), 1e-3)
         with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as on_iteration:

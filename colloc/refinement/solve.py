@@ -11,13 +11,12 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.kernels import Compile
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
+from colloc.problem import Phases, Problem
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest, finishes_progress
 from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
 from colloc.refinement.run import Run
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.warm_start import MotionGuess, PhaseGuess
 from colloc.solver import Solver, chosen_solver
 from colloc.solver.progress import check_progress
@@ -33,9 +32,9 @@ from colloc.support.checks import (
 )
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import silent_if_told
-from colloc.transcription import NLP, BaseNLP, SequenceNLP, default_curves, program_of
+from colloc.transcription import NLP, BaseNLP, PhasesNLP, default_curves, program_of
 
-A = TypeVar("A", Solution, SequenceSolution)
+A = TypeVar("A", Solution, PhasesSolution)
 
 
 @overload
@@ -49,11 +48,11 @@ def solve(
 
 @overload
 def solve(
-    problem: Phases | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
+    problem: Phases | PhasesNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
     tol: float | None = None, guess: MotionGuess = None, parameters: Mapping[str, Any] | None = None,
     plan: Sequence[NextStep] | None = None, solver: Solver | None = None, compile: bool | Compile | None = None,
     progress: ProgressRequest = None, seconds: float | None = None, raise_on_failure: bool = True,
-) -> SequenceSolution: ...  # fmt: skip
+) -> PhasesSolution: ...  # fmt: skip
 
 
 @spelt
@@ -61,7 +60,7 @@ def solve(
 @silent_if_told
 @finishes_progress
 def solve(
-    problem: Problem | Phases | NLP | SequenceNLP,
+    problem: Problem | Phases | NLP | PhasesNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
     *,
     tol: float | None = None,
@@ -73,7 +72,7 @@ def solve(
     progress: ProgressRequest = None,
     seconds: float | None = None,
     raise_on_failure: bool = True,
-) -> Solution | SequenceSolution:
+) -> Solution | PhasesSolution:
     """The motion that minimises the cost, from exact sparse derivatives.
 
     With a curve one program is solved once. Without one a curve is chosen, cheaper optima are sought from other starts,
@@ -87,10 +86,10 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem, Sequence or NLP
+    problem : Problem, Phases or NLP
         An NLP, as `transcribe` returns it, brings its curve, formulation of the dynamics and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
-        For a Sequence one for all phases, or a mapping of phase to curve.
+        For Phases one for all phases, or a mapping of phase to curve.
         By default splines whose accelerations may jump, on twenty equal intervals; in a free duration without a guess
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
@@ -103,7 +102,7 @@ def solve(
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
         stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. Where
         a guess misses what is fixed at the ends, or at single moments on the way, all of it is bent smoothly to meet
-        it. For a Sequence any of these for the whole motion, or a mapping of phase to guess.
+        it. For Phases any of these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     plan : sequence of steps, optional
@@ -139,7 +138,7 @@ def solve(
 
     Returns
     -------
-    Solution, or SequenceSolution of a Sequence
+    Solution, or PhasesSolution of Phases
         Also when interrupted by Ctrl-C (best iterate so far), and, with a warning, when its error between the nodes
         is larger than asked for.
 
@@ -169,7 +168,7 @@ def solve(
     >>> co.solve(problem, co.BSpline(10), plan=many).starts.count
     12
     """
-    instance("problem", problem, Problem | Phases | NLP | SequenceNLP)
+    instance("problem", problem, Problem | Phases | NLP | PhasesNLP)
     if tol is not None:
         relative_tolerance("tol", tol)
     flag("raise_on_failure", raise_on_failure)
@@ -191,12 +190,12 @@ def _deadline(begin: float, seconds: float | None) -> float:
 
 
 def _program(
-    problem: Problem | Phases | NLP | SequenceNLP,
+    problem: Problem | Phases | NLP | PhasesNLP,
     curve: Transcription | Mapping[str, Transcription] | None,
     compile: bool | Compile | None,
     *,
     guessed: bool,
-) -> NLP | SequenceNLP:
+) -> NLP | PhasesNLP:
     """The program of a problem; InputError for arguments beside an NLP that it brings itself."""
     if not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guessed) if curve is None else curve
@@ -207,7 +206,7 @@ def _program(
     return problem
 
 
-def _judged_answer(end: Attempt, *, raise_on_failure: bool, seconds: float | None) -> Solution | SequenceSolution:
+def _judged_answer(end: Attempt, *, raise_on_failure: bool, seconds: float | None) -> Solution | PhasesSolution:
     """The motion at the end of a plan, with the steps that made it."""
     solution = replace(end.answer, plan=end.steps)
     assert end.start is not None
@@ -226,7 +225,7 @@ def refine(
 def refine(
     solution: Solution, tol: float = 1e-3, *, at: str, solver: Solver | None = None, progress: ProgressRequest = None,
     seconds: float | None = None,
-) -> Solution | SequenceSolution: ...  # fmt: skip
+) -> Solution | PhasesSolution: ...  # fmt: skip
 
 
 @spelt
@@ -234,14 +233,14 @@ def refine(
 @silent_if_told
 @finishes_progress
 def refine(
-    solution: Solution | SequenceSolution,
+    solution: Solution | PhasesSolution,
     tol: float = 1e-3,
     *,
     at: str | None = None,
     solver: Solver | None = None,
     progress: ProgressRequest = None,
     seconds: float | None = None,
-) -> Solution | SequenceSolution:
+) -> Solution | PhasesSolution:
     """Refine the grid of a motion until its error between the nodes and the change of its cost are below `tol`.
 
     Parameters
@@ -263,7 +262,7 @@ def refine(
     Returns
     -------
     Solution
-        With a warning where the tolerance was not reached. At switches a SequenceSolution, whose phases are the arcs.
+        With a warning where the tolerance was not reached. At switches a PhasesSolution, whose phases are the arcs.
 
     Raises
     ------
@@ -285,7 +284,7 @@ def refine(
     >>> round(co.refine(coarse, at="switches").duration, 12)
     0.391854539516
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     check_progress(progress)
     deadline = _deadline(time.perf_counter(), seconds)
     tolerance = relative_tolerance("tol", tol)

@@ -19,16 +19,16 @@ from colloc.curves import Transcription
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.random_motions import near_start, promising_start, random_start
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
-from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solution.starts import Starts, Valley
 from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.progress import Progress
-from colloc.transcription import NLP, BaseNLP, SequenceNLP, on_curves
+from colloc.transcription import NLP, BaseNLP, PhasesNLP, on_curves
 
-A = TypeVar("A", bound=Solution | SequenceSolution)
+A = TypeVar("A", bound=Solution | PhasesSolution)
 Curves = Transcription | Mapping[str, Transcription]
 
 SAME_COST = 1e-3  # of the cost's size
@@ -96,7 +96,7 @@ class ScreeningResult(NamedTuple):
     outcome: Outcome | None = None
 
     @classmethod
-    def of(cls, number: int, solution: Solution | SequenceSolution, seconds: float = 0.0) -> Self:
+    def of(cls, number: int, solution: Solution | PhasesSolution, seconds: float = 0.0) -> Self:
         """The result that is a solution."""
         motion = signature(solution.nlp, solution.x)
         return cls(number, "", seconds, solution.cost, solution.cost_scale, motion, solution.outcome)
@@ -168,15 +168,15 @@ def _near(number: int, parents: list[ScreeningResult]) -> StartJob:
 
 
 def best_of_starts(
-    nlp: NLP | SequenceNLP, solution: A, run: Run, guess: MotionGuess, count: int, *, quick: bool = False
+    nlp: NLP | PhasesNLP, solution: A, run: Run, guess: MotionGuess, count: int, *, quick: bool = False
 ) -> tuple[A, MotionGuess]:
     """The cheapest of the motions to which some starts lead, and from where it is found.
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
         The program, on the first grid.
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         Its end from the guess.
     run : Run
     guess : optional
@@ -193,13 +193,13 @@ def best_of_starts(
     return search.best()
 
 
-def _worth_while(nlp: NLP | SequenceNLP, solution: Solution | SequenceSolution) -> bool:
+def _worth_while(nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution) -> bool:
     """Whether a first call looks for other valleys: see `solve`."""
     joints = max(phase.problem.model.n for phase in nlp.motions)
     return 0 < joints <= _JOINTS and _affordable(nlp, solution) >= _LEAST
 
 
-def _affordable(nlp: NLP | SequenceNLP, solution: Solution | SequenceSolution) -> int:
+def _affordable(nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution) -> int:
     """Iterations on the coarse grid that take no more work than is due to a search."""
     intervals = sum(phase.grid.basis.intervals for phase in nlp.motions)
     return int(_WORK * solution.iterations * intervals / (_INTERVALS * len(nlp.motions)))
@@ -220,7 +220,7 @@ class _StartValley:
     motion: np.ndarray
     starts: list[int]
     end: ScreeningResult | None = None
-    solution: Solution | SequenceSolution | None = None
+    solution: Solution | PhasesSolution | None = None
 
     @property
     def cost(self) -> float:
@@ -244,7 +244,7 @@ class _StartSearch:
     """The starts of a solve: on a coarse grid, as many as it takes, and the best ends on the first grid."""
 
     def __init__(
-        self, nlp: NLP | SequenceNLP, solution: Solution | SequenceSolution, run: Run, guess: MotionGuess,
+        self, nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution, run: Run, guess: MotionGuess,
         count: int, *, quick: bool,
     ):  # fmt: skip
         self._nlp, self._solution, self._run, self._guess, self._count = nlp, solution, run, guess, count
@@ -320,7 +320,7 @@ class _StartSearch:
             return promising_start(self._coarse, self._durations, self._run.parameters, rng)
         return random_start(self._coarse, self._durations, rng)
 
-    def _keep(self, number: int, solution: Solution | SequenceSolution) -> None:
+    def _keep(self, number: int, solution: Solution | PhasesSolution) -> None:
         """The end of a start on the coarse grid."""
         if solution.outcome.status in CUT_SHORT:
             self._cut_short = solution.outcome.status

@@ -31,10 +31,10 @@ from colloc.problem.time_sets import WHOLE
 from colloc.refinement.next_grid import round_of
 from colloc.refinement.pinned import PinnedNLP
 from colloc.refinement.run import CUT_SHORT, Run
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solver import Start, Status, to_the_last_digit
-from colloc.transcription import NLP, SequenceNLP
+from colloc.transcription import NLP, PhasesNLP
 
 _DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
 _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
@@ -86,9 +86,9 @@ def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     return replace(answer, rounds=(of_arcs, round_of(answer)))
 
 
-def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSolution | Status | None:
+def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> PhasesSolution | Status | None:
     """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
-    motion: Solution | SequenceSolution = solution
+    motion: Solution | PhasesSolution = solution
     intervals, kept = _INTERVALS, set[str]()
     for _ in range(_ATTEMPTS):
         posed = _Posed.of(motion, solution.problem, pieces, intervals, kept)
@@ -112,7 +112,7 @@ class _Posed:
 
     Parameters
     ----------
-    nlp : SequenceNLP
+    nlp : PhasesNLP
         With all limits as the problem states them.
     pinned : PinnedNLP
     pieces : list of ArcSides
@@ -120,7 +120,7 @@ class _Posed:
         Where to begin.
     """
 
-    nlp: SequenceNLP
+    nlp: PhasesNLP
     pinned: PinnedNLP
     pieces: list[ArcSides]
     x: np.ndarray
@@ -128,7 +128,7 @@ class _Posed:
     @classmethod
     def of(
         cls,
-        motion: Solution | SequenceSolution,
+        motion: Solution | PhasesSolution,
         problem: Problem,
         pieces: list[ArcSides],
         intervals: int,
@@ -138,7 +138,7 @@ class _Posed:
 
         Parameters
         ----------
-        motion : Solution or SequenceSolution
+        motion : Solution or PhasesSolution
         problem : Problem
         pieces : list of ArcSides
         intervals : int
@@ -161,7 +161,7 @@ class _Posed:
         program = PinnedNLP(nlp, *_once(nlp, independent, left_out, x))
         return cls(nlp, program, needed, np.clip(x, program.lower, program.upper))
 
-    def solved(self, run: Run) -> SequenceSolution | Status | None:
+    def solved(self, run: Run) -> PhasesSolution | Status | None:
         """The motion in arcs; None where there is none, or why the run was cut short."""
         equations = np.count_nonzero(self.pinned.bounds_g[0] == self.pinned.bounds_g[1])
         if equations > np.count_nonzero(self.pinned.free):
@@ -174,12 +174,10 @@ class _Posed:
             return None
         multipliers = self.pinned.multipliers(outcome.x, run.parameters, outcome.multipliers)
         outcome = replace(outcome, multipliers=multipliers, tolerance=run.tolerance, cost_tolerance=run.tolerance)
-        return SequenceSolution(self.nlp, outcome, run.parameters)
+        return PhasesSolution(self.nlp, outcome, run.parameters)
 
 
-def _program(
-    motion: Solution | SequenceSolution, problem: Problem, pieces: list[ArcSides], intervals: int
-) -> SequenceNLP:
+def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[ArcSides], intervals: int) -> PhasesNLP:
     """A problem in arcs, on polynomials whose limits hold where equations do."""
     T = sum(piece.length for piece in pieces)
     least, most = _ROOM
@@ -196,7 +194,7 @@ def _program(
             # and the best motion is one that rings and has energy of nowhere.
             curve = BSpline(count, degree=_DEGREE + 1, continuity=1, nodes="collocation")
         recipes[name] = recipe._replace(curve=curve, extra=None)
-    return SequenceNLP.build(sequence, recipes)
+    return PhasesNLP.build(sequence, recipes)
 
 
 def _has_equations(problem: Problem) -> bool:
@@ -205,7 +203,7 @@ def _has_equations(problem: Problem) -> bool:
     return any((rows.lower == rows.upper).any() for rows in along)
 
 
-def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:
+def _start(nlp: PhasesNLP, pieces: list[ArcSides], motion: Solution | PhasesSolution) -> np.ndarray:
     """A motion in the variables of the arcs, its time in proportion."""
     x, begin = np.zeros(nlp.n_x), 0.0
     stretched = motion.duration / sum(piece.length for piece in pieces)
@@ -215,7 +213,7 @@ def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | Sequence
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def _sampled(nlp: NLP, motion: Solution | SequenceSolution, begin: float, T: float, stretched: float) -> np.ndarray:
+def _sampled(nlp: NLP, motion: Solution | PhasesSolution, begin: float, T: float, stretched: float) -> np.ndarray:
     """A part of a motion in the variables of an arc."""
     problem, grid = nlp.problem, nlp.grid
     values: dict[str, np.ndarray | float] = {"duration": T}
@@ -231,20 +229,20 @@ def _sampled(nlp: NLP, motion: Solution | SequenceSolution, begin: float, T: flo
     return grid.layout.filled(values)
 
 
-def _inequalities(nlp: SequenceNLP) -> list[Limit]:
+def _inequalities(nlp: PhasesNLP) -> list[Limit]:
     """The limits that hold all along as inequalities, of all arcs."""
     labels = {limit.row for limit in along_limits(next(iter(nlp.phases.values())))}
     return [limit for limit in limits_of(nlp, nlp.problem) if limit.row in labels and not limit.prescribed]
 
 
-def _named(nlp: SequenceNLP, pieces: list[ArcSides]) -> list[Limit]:
+def _named(nlp: PhasesNLP, pieces: list[ArcSides]) -> list[Limit]:
     """The limits that the pieces name, of all arcs, controls first."""
     wanted = {(name, *side) for name, piece in zip(nlp.phases, pieces, strict=True) for side in piece.sides.items()}
     limits = [limit for limit in _inequalities(nlp) if (limit.phase, limit.row, limit.sign) in wanted]
     return sorted(limits, key=lambda limit: _order(nlp, limit), reverse=True)
 
 
-def _order(nlp: SequenceNLP, limit: Limit) -> int:
+def _order(nlp: PhasesNLP, limit: Limit) -> int:
     """The highest time derivative in what a limit bounds."""
     problem, place = nlp.problem.phases[limit.phase], limit.place
     if place.kind == "row":
@@ -252,9 +250,7 @@ def _order(nlp: SequenceNLP, limit: Limit) -> int:
     return 1 if place.name in {state.name for state in problem.states} else 2
 
 
-def _independent(
-    nlp: SequenceNLP, limits: list[Limit], x: np.ndarray, p: np.ndarray
-) -> tuple[list[Limit], list[Limit]]:
+def _independent(nlp: PhasesNLP, limits: list[Limit], x: np.ndarray, p: np.ndarray) -> tuple[list[Limit], list[Limit]]:
     """Limits that say something, and those that follow from others: a mass stays where it is if nothing is burnt."""
     jacobian, equal = nlp.jac_g(x, p)[1], np.append(nlp.bounds_g[0] == nlp.bounds_g[1], ~nlp.free)
     independent, implied = [], []
@@ -275,7 +271,7 @@ def _independent(
     return independent, implied
 
 
-def _slopes(nlp: SequenceNLP, jacobian: ca.DM, entries: np.ndarray, part: slice) -> np.ndarray:
+def _slopes(nlp: PhasesNLP, jacobian: ca.DM, entries: np.ndarray, part: slice) -> np.ndarray:
     """Rows of the Jacobian, then of the identity, in the variables of a phase, in natural sizes."""
     of_rows, of_variables = entries[entries < nlp.n_g], entries[entries >= nlp.n_g] - nlp.n_g
     table = np.array(ca.densify(jacobian[of_rows.tolist(), part])).reshape(of_rows.size, part.stop - part.start)
@@ -283,7 +279,7 @@ def _slopes(nlp: SequenceNLP, jacobian: ca.DM, entries: np.ndarray, part: slice)
     return np.vstack([table, np.eye(nlp.n_x)[of_variables][:, part]])
 
 
-def _without(nlp: SequenceNLP, pieces: list[ArcSides], implied: list[Limit]) -> list[ArcSides]:
+def _without(nlp: PhasesNLP, pieces: list[ArcSides], implied: list[Limit]) -> list[ArcSides]:
     """Pieces that do not name what follows from others."""
     needless = {(limit.phase, limit.row) for limit in implied}
     return [
@@ -292,9 +288,7 @@ def _without(nlp: SequenceNLP, pieces: list[ArcSides], implied: list[Limit]) -> 
     ]
 
 
-def _once(
-    nlp: SequenceNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndarray
-) -> tuple[list[Limit], list[Limit]]:
+def _once(nlp: PhasesNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndarray) -> tuple[list[Limit], list[Limit]]:
     """Limits to pin and to leave out, without what a link says: where an arc begins the one before has ended."""
     names, times = list(nlp.phases), entry_times(nlp, x)
     T = [nlp.phases[name].duration(x[nlp.parts[name]]) for name in names]
@@ -311,7 +305,7 @@ def _once(
     return once, left_out
 
 
-def _exceeded(posed: _Posed, motion: SequenceSolution) -> set[str]:
+def _exceeded(posed: _Posed, motion: PhasesSolution) -> set[str]:
     """Labels of limits that were left out and are exceeded."""
     values = np.append(np.array(posed.nlp.g(motion.x, motion.parameters)).ravel(), motion.x)
     return {
@@ -321,7 +315,7 @@ def _exceeded(posed: _Posed, motion: SequenceSolution) -> set[str]:
     }
 
 
-def _revised(posed: _Posed, motion: SequenceSolution) -> list[ArcSides]:
+def _revised(posed: _Posed, motion: PhasesSolution) -> list[ArcSides]:
     """The arcs that an answer asks for: the same ones if it holds."""
     nlp, x = posed.nlp, motion.x
     push = np.append(motion.multipliers["g"], motion.multipliers["x"])

@@ -8,7 +8,7 @@ from colloc.curves.mesh import Points, points_inside
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free
 from colloc.refinement.next_grid import NARROWEST, PIECES, held_up_by_limits
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Status
 from colloc.support.display import short
@@ -20,12 +20,12 @@ _NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 _NAMED = 3  # intervals in a sentence
 
 
-def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
+def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
     """Sentences of warning, none for an answer without reservation.
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     """
     sentences = [
         f"{name}: {sentence}" if name else sentence
@@ -52,7 +52,7 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
     return sentences
 
 
-def _advice(solution: Solution | SequenceSolution, phase: Solution) -> str:
+def _advice(solution: Solution | PhasesSolution, phase: Solution) -> str:
     """What makes the grid of a phase fine enough: where refining it has ended without, what goes further."""
     if not solution.rounds:
         return f"refine, as in co.solve(..., tol={min(phase.outcome.tolerance, 1e-3):.1g})"
@@ -105,7 +105,7 @@ def _given_duration(cost: Cost, horizon: Free) -> list[str]:
     ]
 
 
-def _change(solution: Solution | SequenceSolution) -> str:
+def _change(solution: Solution | PhasesSolution) -> str:
     """A cost that has not settled."""
     change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
     if len(solution.rounds) == 1:

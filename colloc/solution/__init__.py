@@ -15,11 +15,18 @@ question          what all functions have in common that are asked about a solut
 verify            whether an answer holds, by other means
 """
 
+from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.sample import JointReactions, Sample
-from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solution.verify import Verification, verify
 
 __all__ = [
-    "BaseSolution", "JointReactions", "Sample", "SequenceSolution", "Solution", "Verification", "solution_of", "verify",
+    "BaseSolution",
+    "JointReactions",
+    "PhasesSolution",
+    "Sample",
+    "Solution",
+    "Verification",
+    "solution_of",
+    "verify",
 ]  # fmt: skip

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
+from colloc.problem import Phases, Problem
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.support.checks import InputError, quoted, shortened
 from colloc.transcription.trajectory import Trajectory

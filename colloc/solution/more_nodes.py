@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from colloc.curves import Points
 from colloc.errors.violations import exceeded
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
-from colloc.transcription import NLP, SequenceNLP, on_curves
+from colloc.transcription import NLP, PhasesNLP, on_curves
 
 
-def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
+def with_nodes(solution: Solution | PhasesSolution, tolerance: float) -> NLP | PhasesNLP:
     """The motion with more nodes, where limits are exceeded between those that there are."""
     extra: dict[str, Points | None] = {}
     for name, phase in solution.phases.items():

@@ -7,7 +7,7 @@ from functools import wraps
 from types import UnionType
 from typing import ParamSpec, TypeVar
 
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.support.checks import instance, spelt
 from colloc.support.interrupts import reraise_interrupt
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def question(about: type | UnionType = Solution | SequenceSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def question(about: type | UnionType = Solution | PhasesSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function check that its first argument, `solution`, is one, and end by Ctrl-C however long it takes.
 
     Parameters

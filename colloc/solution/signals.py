@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.problem.signals import Signal, signals_of
 from colloc.solution.sample import NamedArray
 from colloc.support.checks import unknown_name
@@ -21,7 +21,7 @@ class PhasedMotion(Protocol):
     """A solution, as its signals see it."""
 
     @property
-    def problem(self) -> Problem | Sequence: ...
+    def problem(self) -> Problem | Phases: ...
     @property
     def phases(self) -> Mapping[str, Any]: ...
     @property
@@ -40,7 +40,7 @@ class Signals(Tabular, Mapping[str, NamedArray]):
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
 
     Examples
     --------

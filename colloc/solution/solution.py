@@ -19,7 +19,7 @@ from colloc.errors.cost import cost_scale
 from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
-from colloc.problem import Instant, Problem, Sequence
+from colloc.problem import Instant, Phases, Problem
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, JointSample, NamedArray, Sample
@@ -31,7 +31,7 @@ from colloc.support.checks import InputError, finite_array, function, quoted, te
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property, kept_by
 from colloc.support.named import Named
-from colloc.transcription import NLP, DeferredNLP, SequenceNLP
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
 _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 
@@ -66,11 +66,11 @@ class Measured:
 
 
 class BaseSolution(Named[Any], ABC):
-    """The answer to a problem, as its solver left it: what `Solution` and `SequenceSolution` have in common."""
+    """The answer to a problem, as its solver left it: what `Solution` and `PhasesSolution` have in common."""
 
     _noun = "quantity of a solution"
 
-    program: NLP | SequenceNLP | DeferredNLP
+    program: NLP | PhasesNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...]
@@ -85,7 +85,7 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     @abstractmethod
-    def problem(self) -> Problem | Sequence:
+    def problem(self) -> Problem | Phases:
         """The problem that this answers."""
 
     @property
@@ -95,7 +95,7 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     @abstractmethod
-    def nlp(self) -> NLP | SequenceNLP:
+    def nlp(self) -> NLP | PhasesNLP:
         """The nonlinear program that was solved, with its problem and transcription."""
 
     @property

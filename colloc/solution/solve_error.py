@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 
 
@@ -28,12 +28,12 @@ class SolveError(RuntimeError):
     infeasible
     """
 
-    def __init__(self, message: str, solution: Solution | SequenceSolution | None):
+    def __init__(self, message: str, solution: Solution | PhasesSolution | None):
         super().__init__(message)
         self._solution = solution
 
     @property
-    def solution(self) -> Solution | SequenceSolution:
+    def solution(self) -> Solution | PhasesSolution:
         if self._solution is None:
             raise AttributeError(
                 "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"

@@ -8,8 +8,8 @@ import numpy as np
 
 from colloc.errors.violations import Violation
 from colloc.model.gimbal import SingularPosture, singular_postures
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.question import question
-from colloc.solution.sequence import SequenceSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
 from colloc.support.checks import finite_number
@@ -122,7 +122,7 @@ class Verification:
 
 
 @question()
-def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -> Verification:
+def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 
     The torques are integrated forward by CVODES (variable order and step) as Xiang et al. (2009) did with a commercial
@@ -134,7 +134,7 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         Of a motion in phases every phase is integrated from its own initial state; that one phase goes on where another
         ends, or what an impact makes of it, the violations tell.
     tolerance : float

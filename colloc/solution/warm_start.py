@@ -7,24 +7,23 @@ from collections.abc import Mapping
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
+from colloc.problem import Phases, Problem
 from colloc.solution.as_guess import check_kind, trajectory_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Start, Status
-from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, SequenceNLP, phase_guesses, trajectory_from
+from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, PhasesNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
 
 PhaseGuess = Keyframes | Guess | Solution | None
 MotionGuess = PhaseGuess | BaseSolution | Mapping[str, PhaseGuess]
 
 
-def start_from(nlp: NLP | SequenceNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
+def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
     """A decision vector, and multipliers where they fit.
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     guess : line, keyframes, function of time, Solution or None
         Of a motion in phases over all of them, or a mapping of phase to such a guess. Where it misses what is fixed at
         the ends or at single moments, the whole of it is bent.
@@ -42,7 +41,7 @@ def start_from(nlp: NLP | SequenceNLP, guess: MotionGuess, parameters: np.ndarra
     return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near_optimum=near_optimum)
 
 
-def _decision_vector(nlp: NLP | SequenceNLP, guess: MotionGuess) -> np.ndarray:
+def _decision_vector(nlp: NLP | PhasesNLP, guess: MotionGuess) -> np.ndarray:
     """A guess in the variables of a program, as it is."""
     if isinstance(guess, BaseSolution) and _has_variables_of(guess, nlp):
         return guess.x
@@ -50,7 +49,7 @@ def _decision_vector(nlp: NLP | SequenceNLP, guess: MotionGuess) -> np.ndarray:
     return np.concatenate([_packed(phase, guesses[name]) for name, phase in nlp.phases.items()])
 
 
-def _has_variables_of(solution: BaseSolution, nlp: NLP | SequenceNLP) -> bool:
+def _has_variables_of(solution: BaseSolution, nlp: NLP | PhasesNLP) -> bool:
     """Whether a solution is a point in the variables of a program."""
     return solution.program.curves == nlp.curves and solution.x.size == nlp.n_x
 

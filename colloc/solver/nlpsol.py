@@ -52,7 +52,7 @@ class Nlpsol:
     ----------
     plugin : str
         Its name in CasADi: "fatrop", say.
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     functions : mapping of str to sequence of str
         Name and outputs of the derivatives that this solver asks for, of f, g, grad_f_x, jac_g_x, grad_gamma_x,
         hess_gamma_x_x and triu_hess_gamma_x_x (upper half), where gamma = lam_f f + lam_g' g: without them,

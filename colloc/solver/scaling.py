@@ -152,7 +152,7 @@ class ScaledNLP:
 
     Parameters
     ----------
-    nlp : NLP or SequenceNLP
+    nlp : NLP or PhasesNLP
     anchored : bool
         Whether the squared distance to an anchor, in variables of natural size, is added to the cost.
     """

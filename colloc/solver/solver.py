@@ -202,7 +202,7 @@ class Solver(Protocol):
 
         Parameters
         ----------
-        nlp : NLP or SequenceNLP
+        nlp : NLP or PhasesNLP
             Minimise its f over x, lower <= x <= upper and bounds_g of its g, all functions of (x, parameters).
         """
         ...

@@ -12,7 +12,7 @@ from typing import cast
 import casadi as ca
 import numpy as np
 
-from colloc.problem import Problem, Sequence, Slots, State
+from colloc.problem import Phases, Problem, Slots, State
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
@@ -22,7 +22,7 @@ _TIMES = ("start", "end", "all along")
 _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
 
 
-def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
+def fingerprint(problem: Problem | Phases) -> dict[str, np.ndarray]:
     """Numbers that say what a problem is, shape (N,), by part: model with loads, duration, costs, constraints.
 
     A motion in phases has those of every phase, and what holds across them. Not a number where a function is none at a
@@ -30,7 +30,7 @@ def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
     """
     if (alone := problem.phases.get("")) is not None:
         return _phase_parts(alone)
-    sequence, names, parts = cast(Sequence, problem), list(problem.phases), {}
+    sequence, names, parts = cast(Phases, problem), list(problem.phases), {}
     across = {f"constraint {name!r}": rows for name, rows in sequence.rows.items()}
     across |= {f"cost {name!r}": rows for name, (_, rows) in sequence.costs.items()}
     for name, entry in across.items():
@@ -57,7 +57,7 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
     for parameter in problem.all_parameters:  # its value is the solve's
         parts[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
     for name, (term, function) in problem.costs.items():
-        parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
+        parts[f"cost {name!r}"] = np.append([term.weight, float(term.final)], _values(function))
     for name, rows in problem.rows.items():
         times = np.array(tuple(rows.constraint.where), dtype=float)
         parts[f"constraint {name!r}"] = np.concatenate(

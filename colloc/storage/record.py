@@ -16,8 +16,8 @@ import numpy as np
 
 from colloc.curves.curve import Transcription, check_curve, stored_class, stored_curve
 from colloc.curves.mesh import Points
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
 from colloc.storage.archive import Archive, checksum, to_bytes
@@ -65,7 +65,7 @@ class SolutionRecord(NamedTuple):
 # -- from a solution to bytes ------------------------------------------------------------------------------------------
 
 
-def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
+def solution_bytes(solution: Solution | PhasesSolution) -> bytes:
     """A solution as the bytes of a file."""
     parts = fingerprint(solution.problem)
     arrays, outcome = stored_outcome(solution)
@@ -93,7 +93,7 @@ def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
     return to_bytes(arrays, meta)
 
 
-def stored_outcome(solution: Solution | SequenceSolution) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The end of the solver's run as arrays, with nodes beside the curves' own, and as metadata."""
     arrays = {"x": solution.x, "lam_g": solution.multipliers["g"], "lam_x": solution.multipliers["x"]}
     arrays |= {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}

@@ -12,9 +12,9 @@ from colloc.curves import Transcription
 from colloc.curves.mesh import Points
 from colloc.formats.columns import csv_bytes, data_frame
 from colloc.formats.time_series import label_with_unit
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
+from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.sample import Sample
-from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Status
 from colloc.storage.archive import read_archive
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @spelt
 @reraise_interrupt
-def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
+def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
 
     Beside the decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau) as plain arrays that
@@ -43,7 +43,7 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     path : str or PathLike
         Ends in .npz.
 
@@ -66,7 +66,7 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     ...     print(file["q"].shape == solution.q.shape)
     True
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     target = check_writable(path, (".npz",))
     if not np.isfinite(solution.x).all() or not np.isfinite(solution.cost):
         raise InputError(f"solution has nothing worth keeping: it is not finite, status {solution.status}")
@@ -80,12 +80,12 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Solution: ...
 
 
 @overload
-def load(path: str | os.PathLike[str], problem: Sequence) -> SequenceSolution: ...
+def load(path: str | os.PathLike[str], problem: Phases) -> PhasesSolution: ...
 
 
 @spelt
 @reraise_interrupt
-def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution | SequenceSolution:
+def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | PhasesSolution:
     """Read a solution back and attach it to its problem.
 
     A problem holds Python functions, which are not stored; the caller states it again. Its fingerprint is compared:
@@ -96,11 +96,11 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     Parameters
     ----------
     path : str or PathLike
-    problem : Problem or Sequence
+    problem : Problem or Phases
 
     Returns
     -------
-    Solution, or SequenceSolution of a Sequence
+    Solution, or PhasesSolution of Phases
         Its status judged anew.
 
     Raises
@@ -121,7 +121,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     >>> co.load("swing.npz", problem).duration == solution.duration
     True
     """
-    instance("problem", problem, Problem | Sequence)
+    instance("problem", problem, Problem | Phases)
     archive = read_archive(path)  # what is no path is refused there
     record = read_record(str(path), archive)
     _check_phases(record, problem)
@@ -143,14 +143,14 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     return solution
 
 
-def _check_phases(record: SolutionRecord, problem: Problem | Sequence) -> None:
+def _check_phases(record: SolutionRecord, problem: Problem | Phases) -> None:
     """InputError unless a record and a problem have the same phases, with the same joints."""
     names, wanted = list(record.phases), list(problem.phases)
     if (names == [""]) != (wanted == [""]):
-        saved, kind = ("a single motion", "Problem") if names == [""] else ("a motion in phases", "Sequence")
-        raise InputError(f"{record.name!r} holds {saved}: problem must be a {kind}, got {quoted(problem)}")
+        saved, kind = ("a single motion", "a Problem") if names == [""] else ("a motion in phases", "Phases")
+        raise InputError(f"{record.name!r} holds {saved}: problem must be {kind}, got {quoted(problem)}")
     if names != wanted:
-        raise InputError(f"{record.name!r} was saved for phases {names}, the sequence has {wanted}")
+        raise InputError(f"{record.name!r} was saved for phases {names}, the problem has {wanted}")
     for name, phase in record.phases.items():
         model = problem.phases[name].model
         for what, saved, wanted in (
@@ -161,7 +161,7 @@ def _check_phases(record: SolutionRecord, problem: Problem | Sequence) -> None:
                 raise InputError(f"{phase.title!r} was saved for {what} {saved}, the problem has {wanted}")
 
 
-def _check_sizes(record: SolutionRecord, problem: Problem | Sequence) -> None:
+def _check_sizes(record: SolutionRecord, problem: Problem | Phases) -> None:
     """InputError unless a record has as many variables and parameters as a problem has on its curves.
 
     Before anything is built, which takes time and memory in proportion to what the curves say.
@@ -194,7 +194,7 @@ def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
         raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")
 
 
-def _check_motion(record: SolutionRecord, solution: Solution | SequenceSolution) -> None:
+def _check_motion(record: SolutionRecord, solution: Solution | PhasesSolution) -> None:
     """InputError unless duration, cost and motion are those in the file."""
     for total, saved in record.totals.items():
         value = getattr(solution, total)
@@ -217,7 +217,7 @@ def _check_motion(record: SolutionRecord, solution: Solution | SequenceSolution)
 
 @spelt
 @reraise_interrupt
-def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
+def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
     """Write the motion at the nodes as CSV: time, then q, qd, qdd and tau of every joint, units in the header.
 
     Of a motion in phases the first column is the phase, time is that of the whole, and what a phase does not have, such
@@ -225,7 +225,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     path : str or PathLike
         Ends in .csv.
 
@@ -247,7 +247,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     ...     print(file.readline()[:40])
     t [s],q[shoulder] [rad],q[elbow] [rad],q
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     target = check_writable(path, (".csv",))
     header, columns = _table(solution)
     write_atomically(target, csv_bytes(header, columns))
@@ -255,12 +255,12 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
 
 @spelt
 @reraise_interrupt
-def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
+def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
     """The motion at the nodes as a table of pandas, with the columns of `to_csv`.
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
 
     Returns
     -------
@@ -285,11 +285,11 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     >>> table["tau[elbow] [N m]"].abs().max()  # doctest: +SKIP
     10.0
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     return data_frame(*_table(solution), "co.storage.to_dataframe")
 
 
-def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]:
+def _table(solution: Solution | PhasesSolution) -> tuple[list[str], list[Any]]:
     """Names with units, and columns, the phase first if there are any."""
     phases = solution.phases
     models = [phase.problem.model for phase in phases.values()]

@@ -12,7 +12,7 @@ import numpy as np
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable
 from colloc.problem import Instant, Problem
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, quoted, spelt, text
 
@@ -20,12 +20,12 @@ _BARE = 1e-9  # of the largest vertical force: one that is rounding, of which th
 
 
 @spelt
-def coordinate_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSeriesTable:
+def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
     """The joint coordinates over time, a column each under the joint's name: what OpenSim reads as a motion (.mot).
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     t : shape (N,), optional [s]
         Rising, within 0 .. duration; the times of the nodes by default.
 
@@ -61,7 +61,7 @@ def coordinate_table(solution: Solution | SequenceSolution, t: Any = None) -> Ti
 
 
 @spelt
-def torque_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSeriesTable:
+def torque_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
     """The actuator torques over time, named and signed as OpenSim's inverse dynamics does.
 
     Of a joint that turns the column is elbow_moment, of a slide slide_force; positive is what drives the coordinate
@@ -69,7 +69,7 @@ def torque_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSe
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     t : shape (N,), optional [s]
         As of `coordinate_table`.
 
@@ -105,7 +105,7 @@ def torque_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSe
 
 @spelt
 def ground_reaction_table(
-    solution: Solution | SequenceSolution, feet: Mapping[str, str | Sequence[str]], t: Any = None
+    solution: Solution | PhasesSolution, feet: Mapping[str, str | Sequence[str]], t: Any = None
 ) -> TimeSeriesTable:
     """The loads on feet over time as ground reactions: OpenSim's file of external loads (.mot).
 
@@ -117,7 +117,7 @@ def ground_reaction_table(
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
     feet : mapping of str to str or sequence of str
         Of each foot's name in the columns the body, or bodies, whose loads are meant.
     t : shape (N,), optional [s]
@@ -188,13 +188,13 @@ def _contact(force: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, np.ndar
     return force, point, about
 
 
-def _first_problem(solution: Solution | SequenceSolution) -> Problem:
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+def _first_problem(solution: Solution | PhasesSolution) -> Problem:
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     return next(iter(solution.phases.values())).problem
 
 
-def _times(solution: Solution | SequenceSolution, t: Any) -> np.ndarray:
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+def _times(solution: Solution | PhasesSolution, t: Any) -> np.ndarray:
+    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     return np.unique(solution.nodes.t) if t is None else finite_array("t", t, (None,))
 
 

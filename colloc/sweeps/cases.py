@@ -13,11 +13,11 @@ import numpy as np
 
 from colloc.curves.curve import stored_curve
 from colloc.kernels import Compile
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.refinement.plan import TOLERANCE, AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves
-from colloc.solution import SequenceSolution, Solution, solution_of
+from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solver import Solver, Status
 from colloc.storage.archive import from_bytes, to_bytes
 from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_outcome
@@ -25,7 +25,7 @@ from colloc.support.checks import InputError, as_tuple, finite_array, finite_num
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 from colloc.sweeps.warnings import warnings_of
-from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, program_of
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP, checked_curves, default_curves, program_of
 from colloc.transcription.nlp import Recipe
 
 _ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)
@@ -125,7 +125,7 @@ class CaseSolver(Portable):
 
     Parameters
     ----------
-    problem : Problem, Sequence, or callable
+    problem : Problem, Phases, or callable
         With the values as parameters, or as arguments of the function that states it.
     curve : optional
     tol : float, optional
@@ -139,7 +139,7 @@ class CaseSolver(Portable):
         For a case without a neighbour, as `co.solve` takes it.
     """
 
-    problem: Problem | Sequence | Callable[..., Problem | Sequence]
+    problem: Problem | Phases | Callable[..., Problem | Phases]
     curve: Curves | None
     tol: float | None
     record: Mapping[str, Callable[[Any], float]]
@@ -160,7 +160,7 @@ class CaseSolver(Portable):
         except Exception as error:  # of a user's function, too: one case is one row
             return _stored({"status": "", "reason": f"{type(error).__name__}: {error}"})
 
-    def _solved(self, case: Case) -> Solution | SequenceSolution:
+    def _solved(self, case: Case) -> Solution | PhasesSolution:
         """The solution of a case, in whatever status the solver has left it."""
         begin, nlp = time.perf_counter(), self._nlp(case.values)
         run = self._run(nlp.problem, case.values)
@@ -175,7 +175,7 @@ class CaseSolver(Portable):
             raise InterruptedError(solution.status)
         return solution
 
-    def _stored(self, solution: Solution | SequenceSolution) -> StoredCase:
+    def _stored(self, solution: Solution | PhasesSolution) -> StoredCase:
         row: dict[str, Any] = {"status": str(solution.status), "reason": ""}
         if solution.status not in _ENDED:
             return _stored(row | {"reason": f"{solution.status} ({solution.message})"})
@@ -191,7 +191,7 @@ class CaseSolver(Portable):
     def _tolerance(self) -> float | None:
         return TOLERANCE if self.tol is None and self.curve is None else self.tol
 
-    def _run(self, problem: Problem | Sequence, values: Values) -> Run:
+    def _run(self, problem: Problem | Phases, values: Values) -> Run:
         parameters: Values | None = values
         if self.parameters is not None:
             parameters = self.parameters(**values)
@@ -200,36 +200,36 @@ class CaseSolver(Portable):
         tolerance = 1e-2 if self._tolerance is None else self._tolerance
         return Run(problem.parameter_values(parameters), self.solver, False, tolerance)
 
-    def _curve(self, problem: Problem | Sequence) -> Curves:
+    def _curve(self, problem: Problem | Phases) -> Curves:
         if self.curve is not None:
             return self.curve
         return default_curves(problem, guessed=self.guess is not None)
 
-    def problem_of(self, values: Values) -> Problem | Sequence:
+    def problem_of(self, values: Values) -> Problem | Phases:
         """The problem of a case."""
         if not callable(self.problem):
             return self.problem
         problem = self.problem(**values)
-        if not isinstance(problem, Problem | Sequence):
+        if not isinstance(problem, Problem | Phases):
             raise InputError(
-                f"problem must return a Problem or Sequence for a case, got {quoted(problem)} for {dict(values)}"
+                f"problem must return a Problem or Phases for a case, got {quoted(problem)} for {dict(values)}"
             )
         return problem
 
-    def _nlp(self, values: Values) -> NLP | SequenceNLP:
+    def _nlp(self, values: Values) -> NLP | PhasesNLP:
         """The program of a case on its first grid."""
         if not callable(self.problem):
             return self._shared_nlp.built
         problem = self.problem_of(values)
         return program_of(problem, self._curve(problem), compile=self.compile)
 
-    def _neighbour(self, nlp: NLP | SequenceNLP, values: Values, content: bytes) -> Solution | SequenceSolution:
+    def _neighbour(self, nlp: NLP | PhasesNLP, values: Values, content: bytes) -> Solution | PhasesSolution:
         """The solution in the file of a case from which another starts."""
         latest = self._latest.get(content)
         return self._solution(nlp.problem, nlp, values, content) if latest is None else latest
 
     @cached_property
-    def _latest(self) -> dict[bytes, Solution | SequenceSolution]:
+    def _latest(self) -> dict[bytes, Solution | PhasesSolution]:
         """The last solution by its file, which as a rule is the next case's neighbour, where cases share a problem."""
         return {}
 
@@ -241,18 +241,18 @@ class CaseSolver(Portable):
         recipes = {name: Recipe(curve, compile=self.compile) for name, curve in curves.items()}
         return DeferredNLP(self.problem, recipes)
 
-    def solution(self, values: Values, content: bytes) -> Solution | SequenceSolution:
+    def solution(self, values: Values, content: bytes) -> Solution | PhasesSolution:
         """The solution in a case's file, its program built on demand."""
         program = None if callable(self.problem) else self._shared_nlp
         return self._solution(self.problem_of(values), program, values, content)
 
     def _solution(
         self,
-        problem: Problem | Sequence,
-        program: NLP | SequenceNLP | DeferredNLP | None,
+        problem: Problem | Phases,
+        program: NLP | PhasesNLP | DeferredNLP | None,
         values: Values,
         content: bytes,
-    ) -> Solution | SequenceSolution:
+    ) -> Solution | PhasesSolution:
         """The solution in a file, as that of a program which is on the same grid, or else of one on its grid."""
         arrays, meta = from_bytes("a case", content)
         nodes, largest = extra_nodes(arrays, meta["curves"]), 10 * arrays["x"].size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.solution import BaseSolution
 from colloc.solution.as_guess import check_kind
 from colloc.support.checks import InputError, quoted
@@ -13,7 +13,7 @@ from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 
 
-def check_guess(problem: Problem | Sequence | Callable[..., Problem | Sequence], guess: Any) -> None:
+def check_guess(problem: Problem | Phases | Callable[..., Problem | Phases], guess: Any) -> None:
     """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
     if callable(problem):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | BaseSolution)):

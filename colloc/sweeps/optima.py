@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from colloc.refinement.starts import SAME_COST
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.display import Table, short
 from colloc.sweeps.warnings import warnings_of
 
@@ -18,7 +18,7 @@ class Optimum(NamedTuple):
 
     Parameters
     ----------
-    solution : Solution or SequenceSolution
+    solution : Solution or PhasesSolution
         On the curve that was asked for.
     starts : tuple of int
         Numbers of the starts.
@@ -26,7 +26,7 @@ class Optimum(NamedTuple):
         Whether `solve` finds it, from the same guess on the curve that was asked for.
     """
 
-    solution: Solution | SequenceSolution
+    solution: Solution | PhasesSolution
     starts: tuple[int, ...]
     from_default_guess: bool
 
@@ -96,7 +96,7 @@ class Optima:
     interrupted: bool = False
 
     @property
-    def best(self) -> Solution | SequenceSolution:
+    def best(self) -> Solution | PhasesSolution:
         """The cheapest solution."""
         return self.optima[0].solution
 

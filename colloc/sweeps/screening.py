@@ -14,17 +14,17 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.kernels import Compile
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.refinement.plan import AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.random_motions import default_durations, near_start, random_start
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves, ScreeningResult, StartJob
-from colloc.solution import SequenceSolution, Solution, solution_of
+from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solver import Solver, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.transcription import NLP, SequenceNLP, program_of
+from colloc.transcription import NLP, PhasesNLP, program_of
 
 _FEW = 12  # intervals that are few enough for screening
 _ITERATIONS = 300  # of a coarse solve, at most
@@ -37,7 +37,7 @@ class Screening(Portable):
 
     Parameters
     ----------
-    problem : Problem or Sequence
+    problem : Problem or Phases
     curve : Transcription, or mapping of phase to Transcription
         The coarse one.
     parameters : ndarray
@@ -48,7 +48,7 @@ class Screening(Portable):
         As in `solve`: start 0.
     """
 
-    problem: Problem | Sequence
+    problem: Problem | Phases
     curve: Curves
     parameters: np.ndarray
     seed: int
@@ -57,7 +57,7 @@ class Screening(Portable):
     guess: Any = None
 
     @cached_property
-    def nlp(self) -> NLP | SequenceNLP:
+    def nlp(self) -> NLP | PhasesNLP:
         """The program on the coarse grid."""
         return program_of(self.problem, self.curve, compile=self.compile)
 
@@ -81,7 +81,7 @@ class Screening(Portable):
             return ScreeningResult(job.number, reason, seconds)
         return ScreeningResult.of(job.number, best, seconds)
 
-    def _search(self, job: StartJob, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
+    def _search(self, job: StartJob, rng: np.random.Generator) -> tuple[str, Solution | PhasesSolution | None]:
         """A local search: the reason why there is no optimum, empty where there is one, and its end."""
         nlp = self.nlp
         run = Run(self.parameters, self.solver.limited(iterations=_ITERATIONS), False, 1e-2, False)
@@ -97,7 +97,7 @@ class Screening(Portable):
         status = solution.outcome.status
         return "" if status is Status.SOLVED else str(status), solution
 
-    def solution(self, result: ScreeningResult) -> Solution | SequenceSolution:
+    def solution(self, result: ScreeningResult) -> Solution | PhasesSolution:
         """The solution on the coarse grid to which a start has led."""
         assert result.outcome is not None
         return solution_of(self.nlp, result.outcome, self.parameters)
@@ -119,11 +119,11 @@ class Refining(Portable):
     tol: float | None
 
     @cached_property
-    def nlp(self) -> NLP | SequenceNLP:
+    def nlp(self) -> NLP | PhasesNLP:
         """The program on the first grid that is asked for."""
         return program_of(self.coarse.problem, self.curve, compile=self.coarse.compile)
 
-    def __call__(self, result: ScreeningResult | None) -> Solution | SequenceSolution | str:
+    def __call__(self, result: ScreeningResult | None) -> Solution | PhasesSolution | str:
         """The optimum near a coarse one, or from the first guess if None; the reason where there is none."""
         coarse, begin = self.coarse, time.perf_counter()
         tolerance = 1e-2 if self.tol is None else self.tol

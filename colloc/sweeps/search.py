@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from colloc.kernels import Compile
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.refinement.failure import SolveError
 from colloc.refinement.starts import Curves, ScreeningResult, StartJob, alike, batches, grouped
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solver import Solver, Status, chosen_solver
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
@@ -31,7 +31,7 @@ _FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
 @tracked
 @silent_if_told
 def multistart(
-    problem: Problem | Sequence,
+    problem: Problem | Phases,
     curve: Curves | None = None,
     *,
     guess: Any = None,
@@ -56,7 +56,7 @@ def multistart(
 
     Parameters
     ----------
-    problem : Problem or Sequence
+    problem : Problem or Phases
     curve : optional
         As in `solve`; by default one of its own, refined to 1e-3.
     guess : optional
@@ -103,7 +103,7 @@ def multistart(
     >>> len(optima.starts), optima.interrupted
     (4, False)
     """
-    instance("problem", problem, Problem | Sequence)
+    instance("problem", problem, Problem | Phases)
     count("starts", starts, at_least=2)
     count("seed", seed, at_least=0)
     count("keep", keep, at_least=1)
@@ -139,7 +139,7 @@ class _Search:
     def __init__(self, executor: Executor | None, starts: int):
         self._executor, self._count = executor, starts
         self._coarse: list[ScreeningResult] = []
-        self._fine: list[tuple[ScreeningResult | None, Solution | SequenceSolution]] = []
+        self._fine: list[tuple[ScreeningResult | None, Solution | PhasesSolution]] = []
         self._near: dict[int, int] = {}
         self._interrupted = False
 
@@ -190,7 +190,7 @@ class _Search:
         fine = self._fine or [(group[0], screening.solution(group[0])) for group in groups]
         if not fine:
             raise KeyboardInterrupt
-        distinct: list[tuple[ScreeningResult, Solution | SequenceSolution, set[int]]] = []
+        distinct: list[tuple[ScreeningResult, Solution | PhasesSolution, set[int]]] = []
         for parent, solution in sorted(fine, key=lambda pair: pair[1].cost):
             end = ScreeningResult.of(_FIRST_GUESS, solution)
             numbers = {_FIRST_GUESS} if parent is None else {r.number for r in groups[group_of[parent.number]]}
@@ -217,7 +217,7 @@ class _Search:
         return SolveError("\n".join([f"none of {len(self._coarse)} starts has led to an optimum", *lines]), None)
 
 
-def _for_problem(solution: Solution | SequenceSolution, problem: Problem | Sequence) -> Solution | SequenceSolution:
+def _for_problem(solution: Solution | PhasesSolution, problem: Problem | Phases) -> Solution | PhasesSolution:
     """A solution that has come from a worker as one of the asker's problem."""
     if solution.problem is problem:
         return solution

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from colloc.kernels import Compile, check_compile
-from colloc.problem import Problem, Sequence
+from colloc.problem import Phases, Problem
 from colloc.refinement.starts import Curves
 from colloc.solution import BaseSolution
 from colloc.solver import Solver, chosen_solver
@@ -46,7 +46,7 @@ _FORMAT = 2  # of the files of cases
 @tracked
 @silent_if_told
 def sweep(
-    problem: Problem | Sequence | Callable[..., Problem | Sequence],
+    problem: Problem | Phases | Callable[..., Problem | Phases],
     cases: Any,
     curve: Curves | None = None,
     *,
@@ -69,7 +69,7 @@ def sweep(
 
     Parameters
     ----------
-    problem : Problem, Sequence or callable
+    problem : Problem, Phases or callable
         With a `Parameter` for every name in cases, unless `parameters` says otherwise; or a function of these names
         that returns the problem of a case: ``problem(payload=2.0, share=0.1)``.
     cases : mapping of str to sequence of float, or sequence of mappings of str to float
@@ -139,13 +139,13 @@ def sweep(
         raise InputError(f"timeout holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
-    if isinstance(problem, Problem | Sequence):
+    if isinstance(problem, Problem | Phases):
         first = dict(zip(names, values[0].tolist(), strict=True))
         problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
         if curve is not None:
             curve = checked_curves(problem, curve)
     else:
-        function("problem", problem, "a Problem, a Sequence or a function that returns one", *names, keywords=True)
+        function("problem", problem, "a Problem, Phases or a function that returns one", *names, keywords=True)
     check_compile(compile)
     if guess is not None:
         check_guess(problem, guess)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, count, text, unknown_name
 from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
@@ -89,7 +89,7 @@ class Sweep(Tabular):
         """Numbers of the cases without an answer."""
         return np.flatnonzero(self["reason"] != "")
 
-    def solution(self, case: int) -> Solution | SequenceSolution:
+    def solution(self, case: int) -> Solution | PhasesSolution:
         """The solution of a case; InputError for one that has failed, with the reason."""
         count("case", case, at_least=0, at_most=len(self) - 1)
         row, content = self.cases[case]

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.warnings import warning_messages
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solver import Status
 from colloc.support.checks import warn
 
 _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 
 
-def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
+def warnings_of(solution: Solution | PhasesSolution) -> list[str]:
     """Sentences that `solve` would warn with."""
     return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 

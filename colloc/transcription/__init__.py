@@ -22,15 +22,15 @@ from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
 from colloc.transcription.guess import Guess, Keyframes, default_curves, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.nlp import NLP, BaseNLP, check_determined
+from colloc.transcription.phases import PhasesNLP
 from colloc.transcription.point_to_point import point_to_point
 from colloc.transcription.problem_blocks import constraint_block
-from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.time_optimal_line import TimeOptimalLine, Untimed, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import checked_curves, on_curves, program_of, transcribe
 
 __all__ = [
-    "NLP", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "SequenceNLP", "TimeOptimalLine",
+    "NLP", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "PhasesNLP", "TimeOptimalLine",
     "Trajectory", "Untimed", "check_determined", "checked_curves", "constraint_block", "default_curves", "keyframes",
     "line", "on_curves", "phase_guesses", "point_to_point", "program_of", "time_optimal_line", "trajectory_from",
     "transcribe",

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from colloc.curves.curve import Transcription
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
+from colloc.problem import Phases, Problem
 from colloc.support.lazy import cached_property
 from colloc.transcription.nlp import NLP, Recipe
-from colloc.transcription.sequence import SequenceNLP
+from colloc.transcription.phases import PhasesNLP
 from colloc.transcription.transcribe import build_program
 
 
@@ -23,14 +22,14 @@ class DeferredNLP:
     recipes: Mapping[str, Recipe]  # of a Problem that of the phase ""
 
     @classmethod
-    def of(cls, nlp: NLP | SequenceNLP | DeferredNLP) -> DeferredNLP:
+    def of(cls, nlp: NLP | PhasesNLP | DeferredNLP) -> DeferredNLP:
         """A program as one that is still to be built."""
         if isinstance(nlp, DeferredNLP):
             return nlp
         return cls(nlp.problem, {name: phase.recipe for name, phase in nlp.phases.items()})
 
     @cached_property
-    def built(self) -> NLP | SequenceNLP:
+    def built(self) -> NLP | PhasesNLP:
         """The program itself."""
         return build_program(self.problem, self.recipes)
 

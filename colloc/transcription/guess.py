@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.curves.bspline import BSpline
 from colloc.model import Model
-from colloc.problem import Coordinates, Problem, Sequence, State
+from colloc.problem import Coordinates, Phases, Problem, State
 from colloc.support.checks import (
     InputError,
     finite_array,
@@ -173,7 +173,7 @@ def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.
     return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
-def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> dict[str, BSpline]:
+def default_curves(problem: Problem | Phases, *, guessed: bool = False) -> dict[str, BSpline]:
     """Splines whose accelerations may jump, on a mesh for where the search starts, by phase.
 
     From the straight line, timed within the limits of a free duration, cubics on breakpoints that suit it, narrow where
@@ -195,7 +195,7 @@ def _default_curve(problem: Problem, guessed: bool) -> BSpline:
     return BSpline(_INTERVALS, degree=4, continuity=1)
 
 
-def phase_guesses(problem: Problem | Sequence, guess: Any) -> dict[str, Any]:
+def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
     """A guess for every phase, from guesses by phase, where phases may be left out, or one of the whole motion.
 
     Keyframes or a function of time have durations that are those guessed of the phases. None is a line from each

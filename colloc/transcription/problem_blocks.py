@@ -91,9 +91,9 @@ def cost_blocks(grid: Grid) -> list[Block]:
     """Blocks of the integrated terms, and of those at the last instant."""
     problem, rule = grid.problem, grid.quadrature()
     blocks = _summed(rule, Slots(*rule.sites.local.arguments).duration * rule.width, problem.integrands)
-    if problem.terminals:
+    if problem.final_costs:
         last = Quadrature.of(grid.anywhere(np.array([1.0])), np.ones(1))
-        blocks += _summed(last, ca.SX(1), problem.terminals)
+        blocks += _summed(last, ca.SX(1), problem.final_costs)
     return blocks
 
 

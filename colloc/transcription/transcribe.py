@@ -9,13 +9,12 @@ from colloc.curves.curve import Transcription, check_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
-from colloc.problem import Problem
-from colloc.problem import Sequence as Phases
+from colloc.problem import Phases, Problem
 from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.guess import default_curves
 from colloc.transcription.nlp import NLP, Recipe
-from colloc.transcription.sequence import SequenceNLP
+from colloc.transcription.phases import PhasesNLP
 
 
 @overload
@@ -37,7 +36,7 @@ def transcribe(
     sensitivities: DerivativeRecursion | None = None,
     *,
     compile: bool | Compile | None = None,
-) -> SequenceNLP: ...
+) -> PhasesNLP: ...
 
 
 @spelt
@@ -49,14 +48,14 @@ def transcribe(
     sensitivities: DerivativeRecursion | None = None,
     *,
     compile: bool | Compile | None = None,
-) -> NLP | SequenceNLP:
+) -> NLP | PhasesNLP:
     """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
 
     Parameters
     ----------
-    problem : Problem or Sequence
+    problem : Problem or Phases
     curve : BSpline, HermiteSimpson or Radau, optional
-        For a Sequence one for all phases, or a mapping of phase to curve; by default that of `solve`.
+        For Phases one for all phases, or a mapping of phase to curve; by default that of `solve`.
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
@@ -68,7 +67,7 @@ def transcribe(
 
     Returns
     -------
-    NLP or SequenceNLP
+    NLP or PhasesNLP
 
     See Also
     --------
@@ -90,17 +89,17 @@ def program_of(
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
     compile: bool | Compile | None = None,
-) -> NLP | SequenceNLP:
+) -> NLP | PhasesNLP:
     """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
     return build_program(problem, recipes)
 
 
-def build_program(problem: Problem | Phases, recipes: Mapping[str, Recipe]) -> NLP | SequenceNLP:
+def build_program(problem: Problem | Phases, recipes: Mapping[str, Recipe]) -> NLP | PhasesNLP:
     """The program of a problem, its phases each by a recipe of its own."""
     if isinstance(problem, Phases):
-        return SequenceNLP.build(problem, recipes)
+        return PhasesNLP.build(problem, recipes)
     return NLP.build(problem, recipes[""])
 
 
@@ -117,10 +116,10 @@ def checked_curves(problem: Problem | Phases, curve: object) -> dict[str, Transc
 
 
 def on_curves(
-    nlp: NLP | SequenceNLP,
+    nlp: NLP | PhasesNLP,
     curves: Mapping[str, Transcription],
     extra: Mapping[str, Points | None] | None = None,
-) -> NLP | SequenceNLP:
+) -> NLP | PhasesNLP:
     """The same motion on other curves, or with more nodes; phases for which neither changes keep their programs.
 
     `extra` are nodes beside the curve's own, where the curve stays; by default those that there are.

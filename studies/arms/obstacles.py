@@ -36,7 +36,7 @@ def least_effort(model: co.Model, start: np.ndarray, end: np.ndarray, duration: 
         model,
         duration,
         co.integral(lambda now: ca.sumsqr(now.tau / largest), name="effort"),
-        [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0), *(co.apart(a, b, by=CLEAR) for a, b in pairs)],
+        [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0), *(co.clearance(a, b, by=CLEAR) for a, b in pairs)],
     )
 
 

@@ -42,7 +42,7 @@ def problem(halves: float, gravity: float) -> co.Problem:
     return co.Problem(
         model=spring_pendulum(gravity),
         duration=halves * pi / DRIVE.frequency,
-        minimize=-1.0 * co.terminal(lambda now: now.qd, "speed"),
+        minimize=-1.0 * co.final_cost(lambda now: now.qd, "speed"),
         subject_to=[co.initial(q=0.0, qd=0.0, states={"motor": 0.0}), *torque],
         unknowns=unknowns,
     )

@@ -48,9 +48,9 @@ def phase(k: int, count: int) -> co.Problem:
     return co.Problem(planar_chain(JOINTS), SPAN, cost, [*stated, co.bounds(tau=(-12.0, 12.0))])
 
 
-def phases(count: int) -> co.Sequence:
+def phases(count: int) -> co.Phases:
     """So many phases, linked by themselves."""
-    return co.Sequence({f"phase {k}": phase(k, count) for k in range(count)})
+    return co.Phases({f"phase {k}": phase(k, count) for k in range(count)})
 
 
 class Run(NamedTuple):
@@ -79,7 +79,7 @@ class Run(NamedTuple):
     solved: bool
 
 
-def run(state: Callable[[], co.Problem | co.Sequence], curve: Any) -> Run:
+def run(state: Callable[[], co.Problem | co.Phases], curve: Any) -> Run:
     """A problem stated, transcribed and solved at the curve's own nodes."""
     begin, at_work = time.perf_counter(), time.process_time()
     stated: Any = state()
@@ -131,7 +131,7 @@ def growth(curve: Any, counts: Sequence[int], rounds: int) -> dict[int, dict[str
 
 def pairs(curve: Any, rounds: int) -> dict[str, float]:
     """One phase over its problem alone: medians of ratios, pair by pair, either first in turn."""
-    ways: list[Callable[[], co.Problem | co.Sequence]] = [lambda: phases(1), lambda: phase(0, 1)]
+    ways: list[Callable[[], co.Problem | co.Phases]] = [lambda: phases(1), lambda: phase(0, 1)]
     ratios: dict[str, list[float]] = {key: [] for key in (*RUN, *CALLBACKS.values())}
     found = {"iterations": 0.0, "cost": 0.0}
     calls = [callbacks(state(), curve) for state in ways]

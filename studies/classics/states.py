@@ -79,7 +79,7 @@ def goddard() -> co.Problem:
     return co.Problem(
         model=NOTHING,
         duration=co.Free(10.0, 100.0, 40.0),
-        minimize=-1.0 * co.terminal(lambda now: now.h, "height"),
+        minimize=-1.0 * co.final_cost(lambda now: now.h, "height"),
         subject_to=[co.initial(states={"h": 0.0, "v": 0.0, "m": 3.0}), co.final(states={"m": 1.0})],
         unknowns=[
             co.Unknown("thrust", lower=0.0, upper=193.044, guess=100.0),

@@ -29,7 +29,7 @@ from colloc.studies.reporting import arguments, finish
 from colloc.studies.two_link.time_optimal import problem as two_link
 from colloc.support.display import Table
 
-Motion = co.solution.SequenceSolution
+Motion = co.solution.PhasesSolution
 Reference = Callable[[Motion, np.ndarray], np.ndarray]  # costates at times, shape (N, n); NaN where it says nothing
 CURVE = co.BSpline(20)
 ROOM = 1 / 9  # m, from the particle to its wall
@@ -66,7 +66,7 @@ class Answer:
 
     Parameters
     ----------
-    motion : SequenceSolution
+    motion : PhasesSolution
     t : ndarray, shape (N,) [s]
     costates, known : ndarray, shape (N, n)
     hamiltonian : float
@@ -106,7 +106,7 @@ def catalyst() -> co.Problem:
     return co.Problem(
         model=co.Model.empty(),
         duration=1.0,
-        minimize=co.terminal(lambda now: now.x[0] + now.x[1] - 1),
+        minimize=co.final_cost(lambda now: now.x[0] + now.x[1] - 1),
         subject_to=[co.initial(states={"x": (1.0, 0.0)})],
         unknowns=[co.Unknown("u", lower=0.0, upper=1.0, guess=0.5), co.State("x", 2, rate=rate, guess=(0.5, 0.05))],
     )

@@ -24,7 +24,7 @@ LOADED = 0.03  # of body weight: below, there is no centre of pressure worth dra
 ARM = ("shoulder", "elbow", "fingertip")  # lines of the stick figure
 
 
-def draw_strip(ax: Axes, jump: Jump, solution: co.solution.SequenceSolution, times: np.ndarray) -> None:
+def draw_strip(ax: Axes, jump: Jump, solution: co.solution.PhasesSolution, times: np.ndarray) -> None:
     """The jumper side by side at some times."""
     for k, t in enumerate(times):
         for line in (BODY, ARM):
@@ -40,7 +40,7 @@ def draw_strip(ax: Axes, jump: Jump, solution: co.solution.SequenceSolution, tim
 
 
 @styled
-def draw(found: Mapping[str, tuple[Jump, co.solution.SequenceSolution]], file: str) -> None:
+def draw(found: Mapping[str, tuple[Jump, co.solution.PhasesSolution]], file: str) -> None:
     """The jumpers, the ground's force, and the height of the centre of mass beside a parabola."""
     figure = new_figure(figsize=(12.5, 5.2 + 3.4 * len(found)))
     *strips, bottom = figure.subfigures(len(found) + 1, 1, height_ratios=(*[1] * len(found), 1.2), squeeze=False)[:, 0]
@@ -61,7 +61,7 @@ def draw(found: Mapping[str, tuple[Jump, co.solution.SequenceSolution]], file: s
     co.plot.save_figure(figure, file)
 
 
-def draw_force(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSolution, look: str) -> None:
+def draw_force(ax: Axes, name: str, jump: Jump, solution: co.solution.PhasesSolution, look: str) -> None:
     """The ground's force, upward and forward, over body weight."""
     t = np.linspace(0, solution.duration, 1500)
     tau = solution.at(t).tau / jump.weight
@@ -72,7 +72,7 @@ def draw_force(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSo
         ax.axvline(moment, color=MUTED, linewidth=0.8, linestyle=":")
 
 
-def draw_height(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSolution, look: str) -> None:
+def draw_height(ax: Axes, name: str, jump: Jump, solution: co.solution.PhasesSolution, look: str) -> None:
     """The centre of mass, and the parabola of its flight."""
     t = np.linspace(0, solution.duration, 1500)
     y, speed = solution.evaluate(
@@ -88,7 +88,7 @@ def draw_height(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceS
     ax.plot(t[k] + fly, parabola, color=INK, linewidth=1.0, label="parabola" if look == "-" else None)
 
 
-def seen_from_pelvis(jump: Jump, solution: co.solution.SequenceSolution, t: np.ndarray) -> np.ndarray:
+def seen_from_pelvis(jump: Jump, solution: co.solution.PhasesSolution, t: np.ndarray) -> np.ndarray:
     """Coordinates of the jumper on its pelvis, shape (N, n)."""
     q = solution.at(t).q
     joints = {name: q[:, jump.joint(name)] for name in jump.model.joint_names}
@@ -100,7 +100,7 @@ def seen_from_pelvis(jump: Jump, solution: co.solution.SequenceSolution, t: np.n
     return np.column_stack([joints[name] for name in jump.jumper.model.joint_names])
 
 
-def pushes(jump: Jump, solution: co.solution.SequenceSolution, t: np.ndarray) -> list[ForceArrow]:
+def pushes(jump: Jump, solution: co.solution.PhasesSolution, t: np.ndarray) -> list[ForceArrow]:
     """The ground's force at the centre of pressure, which is where it has no moment; nothing in flight."""
     tau = solution.at(t).tau
     upward, forward, moment = (tau[:, jump.joint(name)] for name in (VERTICAL, FORWARD, ROLL))
@@ -113,7 +113,7 @@ def pushes(jump: Jump, solution: co.solution.SequenceSolution, t: np.ndarray) ->
     return [ForceArrow("ground", "N", place, force)]
 
 
-def film(jump: Jump, solution: co.solution.SequenceSolution) -> Film:
+def film(jump: Jump, solution: co.solution.PhasesSolution) -> Film:
     """The jumper with head, hands and feet, in slow motion."""
     model = with_ends(jump.jumper, "heel", "toe", "head_top", "fingertip")
     postures, forces = partial(seen_from_pelvis, jump, solution), partial(pushes, jump, solution)

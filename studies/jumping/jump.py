@@ -86,15 +86,15 @@ def start(jump: Jump, rng: np.random.Generator | None = None) -> dict[str, Keyfr
 
 
 def solved(
-    nlp: co.transcription.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
-) -> co.solution.SequenceSolution:
+    nlp: co.transcription.PhasesNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
+) -> co.solution.PhasesSolution:
     """The jump found from a start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         return co.solve(nlp, guess=guess, solver=co.Ipopt(**ipopt), raise_on_failure=False, progress=False)
 
 
-def measured(jump: Jump, solution: co.solution.SequenceSolution) -> dict[str, float]:
+def measured(jump: Jump, solution: co.solution.PhasesSolution) -> dict[str, float]:
     """Height, forces, and what the flight keeps."""
     mass, g = jump.human.mass, jump.weight / jump.human.mass
     flight, toes = solution["flight"], solution["toes"]
@@ -134,7 +134,7 @@ def measured(jump: Jump, solution: co.solution.SequenceSolution) -> dict[str, fl
 
 def found_in_time(
     jump: Jump, who: str, *, quick: bool
-) -> tuple[co.transcription.SequenceNLP, co.solution.SequenceSolution, dict[str, float]]:
+) -> tuple[co.transcription.PhasesNLP, co.solution.PhasesSolution, dict[str, float]]:
     """Program and jump with its numbers and the seconds that they took, compiling included where the cache has none."""
     begin = time.perf_counter()
     nlp = co.transcribe(jump.sequence, COARSE if quick else FINE, compile=not quick)

@@ -125,7 +125,7 @@ class Jump:
     @cached_property
     def toes(self) -> co.Problem:
         """On the balls, and off as high as can be."""
-        height = co.terminal(self.apex, "height")
+        height = co.final_cost(self.apex, "height")
         return self.phase(co.Free(0.03, 0.6, 0.2), *self.on_the_ground(flat=False), cost=self.ease - height)
 
     @cached_property
@@ -141,7 +141,7 @@ class Jump:
         return self.phase(co.Free(0.2, 1.0, 0.5), *self.on_the_ground(flat=True), co.final(qd=0.0))
 
     @property
-    def sequence(self) -> co.Sequence:
+    def sequence(self) -> co.Phases:
         """The whole jump, in which the ground's impulses push and keep within friction as well."""
 
         def pushes(phases: Mapping[str, Any]) -> ca.SX:
@@ -151,7 +151,7 @@ class Jump:
 
         phases = {"push": self.push, "toes": self.toes, "flight": self.flight, "landing": self.landing}
         impact = co.impact("flight", "landing", {"heel": "y", "ball": "yz"})
-        return co.Sequence(phases, [impact, co.boundary(pushes, lower=0.0, unit="N s", name="impulse")])
+        return co.Phases(phases, [impact, co.boundary(pushes, lower=0.0, unit="N s", name="impulse")])
 
     def posture(self, **joints: float) -> np.ndarray:
         """Upright, but for some joints; those that are held are left out."""

@@ -80,21 +80,21 @@ def start(step: Step, rng: np.random.Generator | None = None) -> dict[str, Keyfr
 
 
 def solved(
-    nlp: co.transcription.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
-) -> co.solution.SequenceSolution:
+    nlp: co.transcription.PhasesNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
+) -> co.solution.PhasesSolution:
     """The step found from a start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         return co.solve(nlp, guess=guess, solver=co.Ipopt(**ipopt), raise_on_failure=False, progress=False)
 
 
-def force(solution: co.solution.SequenceSolution) -> np.ndarray:
+def force(solution: co.solution.PhasesSolution) -> np.ndarray:
     """The ground's force forward and up over body weight, through the stance, shape (401, 2)."""
     stance = solution["stance"]
     return stance.at(np.linspace(0, stance.duration, 401)).force[:, :2]
 
 
-def measured(step: Step, solution: co.solution.SequenceSolution) -> dict[str, float]:
+def measured(step: Step, solution: co.solution.PhasesSolution) -> dict[str, float]:
     """Forces, times and lengths of a step."""
     up = force(solution)[:, 1]
     worst = (v.amount / step.weight if v.unit in ("N", "N m") else v.relative for v in solution.violations)
@@ -116,7 +116,7 @@ def measured(step: Step, solution: co.solution.SequenceSolution) -> dict[str, fl
     }
 
 
-def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.ndarray], Skeleton]:
+def stride(step: Step, solution: co.solution.PhasesSolution) -> Callable[[np.ndarray], Skeleton]:
     """The stick figure through two steps, the second the mirror image of the first."""
     model = with_ends(step.runner, "heel_r", "toe_r", "heel_l", "toe_l", "fingertip_r", "fingertip_l", "head_top")
     q = ca.SX.sym("q", model.n)
@@ -132,7 +132,7 @@ def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.n
     return pose
 
 
-def pushes(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.ndarray], list[ForceArrow]]:
+def pushes(step: Step, solution: co.solution.PhasesSolution) -> Callable[[np.ndarray], list[ForceArrow]]:
     """The ground's force on the right foot, and in the second step on the left one, its mirror image."""
     stance = solution["stance"]
 
@@ -150,7 +150,7 @@ def pushes(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.n
     return forces
 
 
-def draw_strip(ax: Axes, name: str, step: Step, solution: co.solution.SequenceSolution) -> None:
+def draw_strip(ax: Axes, name: str, step: Step, solution: co.solution.PhasesSolution) -> None:
     """The runner through a stride, drawn apart."""
     times = np.linspace(0, 2 * step.duration, 11)
     shown = stride(step, solution)(times)
@@ -164,7 +164,7 @@ def draw_strip(ax: Axes, name: str, step: Step, solution: co.solution.SequenceSo
 
 @styled
 def draw(
-    runs: Mapping[str, tuple[Step, co.solution.SequenceSolution]], found: dict[float, dict[str, float]], file: str
+    runs: Mapping[str, tuple[Step, co.solution.PhasesSolution]], found: dict[float, dict[str, float]], file: str
 ) -> None:
     """The runners through a stride, the ground's force, and what steps of other durations cost."""
     figure = new_figure(figsize=(12.5, 4.8 + 3.4 * len(runs)))

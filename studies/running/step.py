@@ -122,7 +122,7 @@ class Step:
         return co.Problem(model, duration, self.ease, stated, [force], loads=[load])
 
     @property
-    def sequence(self) -> co.Sequence:
+    def sequence(self) -> co.Phases:
         """Stance and flight, which end as the mirror image of how they begin, a step ahead."""
         names, mirror = self.runner.model.joint_names, self.runner.mirror
         mirrored = {
@@ -133,13 +133,13 @@ class Step:
         def gone(phases: Mapping[str, Any]) -> ca.SX:
             return phases["flight"].end.q[forward] - phases["stance"].start.q[forward]
 
-        return co.Sequence(
+        return co.Phases(
             {
                 "stance": self.phase(co.Free(0.1, 0.4, 0.65 * self.duration), "ball_r"),
                 "flight": self.phase(co.Free(0.03, 0.3, 0.35 * self.duration), None),
             },
             [
-                co.link("flight", "stance", joints=mirrored, apart=["pelvis_tz_forward"]),
+                co.connect("flight", "stance", joints=mirrored, jumps=["pelvis_tz_forward"]),
                 co.boundary(gone, equals=self.speed * self.duration, unit="m", name="length"),
             ],
             duration=self.duration,

@@ -26,7 +26,7 @@ LIMIT = 10.0  # N m
 ROOM = (0.2, 3.0)  # of an arc's duration, about what the coarse spline says
 
 
-def arcs(rough: co.Solution) -> tuple[co.Sequence, dict[str, Callable[[float], np.ndarray]]]:
+def arcs(rough: co.Solution) -> tuple[co.Phases, dict[str, Callable[[float], np.ndarray]]]:
     """The arcs between the changes of sign of any torque, as phases, and the coarse motion as their guesses."""
     t = np.linspace(0, rough.duration, 2001)
     signs = np.sign(rough.at(t).tau)
@@ -40,14 +40,14 @@ def arcs(rough: co.Solution) -> tuple[co.Sequence, dict[str, Callable[[float], n
         span = co.Free(ROOM[0] * (end - start), ROOM[1] * (end - start), end - start)
         phases[f"arc {k + 1}"] = co.Problem(problem.model, span, subject_to=[*ends, co.bounds(tau=held)])
         guesses[f"arc {k + 1}"] = partial(_later, rough, start)
-    return co.Sequence(phases, minimize=co.duration()), guesses
+    return co.Phases(phases, minimize=co.duration()), guesses
 
 
 def _later(rough: co.Solution, start: float, t: float) -> np.ndarray:
     return rough.at(min(start + t, rough.duration)).q
 
 
-def solved(curve: co.curves.Transcription) -> tuple[co.solution.SequenceSolution, float]:
+def solved(curve: co.curves.Transcription) -> tuple[co.solution.PhasesSolution, float]:
     """The optimum on a curve, and the seconds for all of it, the coarse spline included."""
     begin = time.perf_counter()
     rough = co.solve(
@@ -59,7 +59,7 @@ def solved(curve: co.curves.Transcription) -> tuple[co.solution.SequenceSolution
 
 
 @styled
-def draw(found: co.solution.SequenceSolution, file: str) -> None:
+def draw(found: co.solution.PhasesSolution, file: str) -> None:
     """Torques and velocities over time, arc by arc."""
     figure = new_figure(figsize=(7.5, 5.2))
     (above, below) = figure.subplots(2, 1, sharex=True)

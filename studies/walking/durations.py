@@ -69,7 +69,7 @@ class Found:
     Parameters
     ----------
     posed : PhasedStep
-    solution : SequenceSolution
+    solution : PhasesSolution
     iterations : int
         Those of the search for a motion without forces included.
     seconds : float
@@ -77,7 +77,7 @@ class Found:
     """
 
     posed: PhasedStep
-    solution: co.solution.SequenceSolution
+    solution: co.solution.PhasesSolution
     iterations: int
     seconds: float
 

@@ -97,14 +97,14 @@ class PhasedStep:
         return {name: Part(self.step, *ends) for name, ends in SCHEDULE.items()}
 
     @cached_property
-    def sequence(self) -> co.Sequence:
+    def sequence(self) -> co.Phases:
         """The whole step, as long as its length asks for at its speed."""
         stated = [*contacts(self.step), *forces(self.step), *posture(self.step)]
         phases = {name: self._phase(name, self._cost(name), stated) for name in self.parts}
         return self._joined(phases)
 
     @cached_property
-    def motion_only(self) -> co.Sequence:
+    def motion_only(self) -> co.Phases:
         """The same without forces, a start for the search as in `studies.walking.problem.motion_only`."""
 
         def ease(T: float, now: co.problem.Instant) -> ca.SX:
@@ -145,7 +145,7 @@ class PhasedStep:
             regularisation, name="regularisation"
         )
 
-    def _joined(self, phases: Mapping[str, co.Problem], *, seamless: bool | None = None) -> co.Sequence:
+    def _joined(self, phases: Mapping[str, co.Problem], *, seamless: bool | None = None) -> co.Phases:
         """Phases in a row, the last of which ends as the mirror image of how the first begins."""
         ends = symmetry(self.step, seamless=seamless)
 
@@ -153,5 +153,5 @@ class PhasedStep:
             return ends.fn(phases[BOTH].start, phases[LAST].end)
 
         names = list(phases)
-        links = [co.link(a, b, qdd=True) for a, b in pairwise(names)]
-        return co.Sequence(phases, [replace(ends, fn=difference), *links], duration=self.step.duration)
+        links = [co.connect(a, b, qdd=True) for a, b in pairwise(names)]
+        return co.Phases(phases, [replace(ends, fn=difference), *links], duration=self.step.duration)

@@ -40,7 +40,7 @@ def relaxations(
         for one in stated
         for row in (_relaxed(one, order.index(kind), RELAXED[kind][0]) if kind in RELAXED else [one])
     ]
-    cost = co.terminal(lambda now: ca.sum1(now.slack)) + SLIGHT * co.integral(lambda now: ca.sumsqr(now.qdd / 30))
+    cost = co.final_cost(lambda now: ca.sum1(now.slack)) + SLIGHT * co.integral(lambda now: ca.sumsqr(now.qdd / 30))
     problem = co.Problem(
         unlimited(step.human).model,
         step.duration,

@@ -68,20 +68,20 @@ def swing(
     )
 
 
-def halves(**stated: float) -> co.Sequence:
+def halves(**stated: float) -> co.Phases:
     """The same in two phases, which take half of the time each."""
     whole = swing(**stated)
     start, end, *limits = whole.subject_to
     first = co.Problem(whole.model, whole.duration, whole.minimize, [start, *limits])
     second = co.Problem(whole.model, whole.duration, whole.minimize, [end, *limits])
     cut = co.boundary(lambda phases: phases["first"].duration - phases["second"].duration, equals=0.0)
-    return co.Sequence({"first": first, "second": second}, [cut])
+    return co.Phases({"first": first, "second": second}, [cut])
 
 
 @cache
-def saved() -> tuple[tuple[Path, co.Solution | co.solution.SequenceSolution], ...]:
+def saved() -> tuple[tuple[Path, co.Solution | co.solution.PhasesSolution], ...]:
     """A spline, a refined one with nodes that were added, one by Radau, and one in phases."""
-    found: list[tuple[Path, co.Solution | co.solution.SequenceSolution]] = []
+    found: list[tuple[Path, co.Solution | co.solution.PhasesSolution]] = []
     for name, curve in (("spline", co.BSpline(8)), ("added", co.BSpline(20, nodes=14)), ("radau", co.Radau(4))):
         solution = co.solve(swing(), curve, tol=0.2 if name == "radau" else None)
         co.save(solution, FOLDER / f"{name}.npz")
@@ -104,9 +104,9 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
 
 def _judged(
-    kind: str, path: Path, original: co.Solution | co.solution.SequenceSolution, stated: dict[str, float]
+    kind: str, path: Path, original: co.Solution | co.solution.PhasesSolution, stated: dict[str, float]
 ) -> Attempt:
-    of = halves if isinstance(original, co.solution.SequenceSolution) else swing
+    of = halves if isinstance(original, co.solution.PhasesSolution) else swing
     given = ", ".join(f"{k}={v!r}" for k, v in stated.items())
     snippet = SNIPPET.format(of=of.__name__, path=str(path), stated=given)
     begin = time.perf_counter()

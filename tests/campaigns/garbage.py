@@ -63,7 +63,7 @@ _EXTENSIONS = (
     "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
 # What solves and readers return, and nobody else makes.
-_RETURNED = ("co.Solution", "co.solution.SequenceSolution", "co.formats.Reading")
+_RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")
 _ASKED = {name for protocol in (Transcription, Solver) for name in vars(protocol) if name[0] != "_"}
 
 

@@ -65,22 +65,22 @@ def turning() -> co.Problem:
 
 
 @cache
-def sequence() -> co.Sequence:
+def sequence() -> co.Phases:
     """A swing in two phases, of which the second begins with an impact."""
     tip = co.Model(model().bodies, model().gravity, markers={"hand": (model().bodies[-1].name, (0.0, 0.0, 0.0))})
     cost = co.integral(lambda now: ca.sumsqr(now.tau))
     first = co.Problem(tip, 0.5, cost, [co.initial(q=0.0, qd=0.0)])
     second = co.Problem(tip, 0.5, cost, [co.final(q=1.0)])
-    return co.Sequence({"first": first, "second": second}, [co.impact("first", "second", {"hand": "x"})])
+    return co.Phases({"first": first, "second": second}, [co.impact("first", "second", {"hand": "x"})])
 
 
 @cache
-def phases() -> co.transcription.SequenceNLP:
+def phases() -> co.transcription.PhasesNLP:
     return co.transcribe(sequence(), co.BSpline(6), compile=False)
 
 
 @cache
-def in_phases() -> co.solution.SequenceSolution:
+def in_phases() -> co.solution.PhasesSolution:
     return co.solve(phases(), tol=0.2)
 
 
@@ -239,7 +239,7 @@ OWN = {
     "co.optimality.explain": {"solution": "failed()", "relax": "'tau bounds'"}, "co.optimality.Explanation.relaxed": {"share": "1.0"},
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
     "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
-    "co.apart": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.model.Box(None, (1, 1, 1))"},
+    "co.clearance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.model.Box(None, (1, 1, 1))"},
     "co.Capsule": {"start": "(0, 0, 0)", "end": "(0.1, 0, 0)", "radius": "0.1"}, "co.model.Box": {"size": "(0.1, 0.2, 0.3)"},
     "co.model.ConvexHull": {"points": "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]"},
     "co.model.hull_around": {"points": "np.eye(3)"},
@@ -309,13 +309,13 @@ OWN = {
     **{f"co.loops.ChainEvaluator.{name}": {"q": "chain().posture", "ud": "[0.0]", "udd": "[0.0]", "weights": "np.ones(3)"}
        for name in ("motion", "forces", "sensitivities", "hessian")},
     "co.loops.ClosedChain.basis": {"q": "np.zeros(3)"}, "co.loops.ClosedChain.undriven": {"bases": "np.ones((1, 3, 1))"},
-    **{f"co.transcription.SequenceNLP.{name}": {"x": "np.ones(phases().n_x)", "p": "np.ones(0)", "row": "0", "k": "0",
+    **{f"co.transcription.PhasesNLP.{name}": {"x": "np.ones(phases().n_x)", "p": "np.ones(0)", "row": "0", "k": "0",
                                   "block": "phases().costs[0]"}
        for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name", "owner",
                     "variable_name")},
-    "co.solution.SequenceSolution.evaluate": {"t": "None"}, "co.Sequence.limits": {"quantity": "'q'"},
-    "co.Sequence.parameter_values": {"values": "None"}, "co.Sequence": {"phases": "{'first': swing()}"},
-    "co.link": {"first": "'first'", "second": "'second'"},
+    "co.solution.PhasesSolution.evaluate": {"t": "None"}, "co.Phases.limits": {"quantity": "'q'"},
+    "co.Phases.parameter_values": {"values": "None"}, "co.Phases": {"phases": "{'first': swing()}"},
+    "co.connect": {"first": "'first'", "second": "'second'"},
     "co.impact": {"first": "'first'", "second": "'second'", "markers": "{'hand': 'x'}"},
     **{f"co.transcription.NLP.{name}": {"x": "np.ones(nlp().n_x)", "p": "np.ones(1)", "row": "0", "k": "0",
                           "block": "nlp().costs[0]"}
@@ -345,7 +345,7 @@ INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
     "co.optimality.Sensitivity": "sensitivity()",
     "co.sweeps.Sweep": "swept()", "co.problem.Parametrised": "co.problem.parametrised(model())",
-    "co.transcription.SequenceNLP": "phases()", "co.solution.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
+    "co.transcription.PhasesNLP": "phases()", "co.solution.PhasesSolution": "in_phases()", "co.Phases": "sequence()",
     "co.transcription.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
     "co.problem.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
     "co.loops.ClosedChain": "chain()", "co.control.Residuals": "residuals()", "co.control.Tracking": "tracking()",

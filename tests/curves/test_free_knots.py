@@ -99,7 +99,7 @@ def test_the_program_with_free_knots_is_the_one_on_its_breakpoints(curve):
     problem = co.Problem(
         limited.model,
         limited.duration,
-        co.duration() + 1e-3 * effort + co.terminal(lambda now: now.q[0]),
+        co.duration() + 1e-3 * effort + co.final_cost(lambda now: now.q[0]),
         limited.subject_to,
         unknowns=[co.Unknown("push", 1, lower=-1.0, upper=1.0)],
         loads=[co.Load("elbow", force=lambda now: ca.vertcat(now.push, 0, 0))],

@@ -15,7 +15,7 @@ from colloc.curves import CURVES, Points, Transcription, collocation_points, mes
 from colloc.numerics.bspline import SplineBasis
 from tests.curves.test_convergence import OMEGA, START, TIGHT, T, exact_oscillator_cost, mass_on_a_rail, oscillator
 from tests.errors.test_error import SHARP
-from tests.storage.test_sequence_files import GUESS, bounce
+from tests.storage.test_phases_files import GUESS, bounce
 from tests.support.problems import time_optimal
 
 

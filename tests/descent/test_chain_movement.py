@@ -205,7 +205,7 @@ def test_misfits_are_refused():
         ChainMovement(chain, None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="chain must be a ClosedChain"):
         ChainMovement(chain.model, rest((0.5,), (2.5,)))  # pyright: ignore[reportArgumentType]
-    for soft in (3.0, co.duration(), co.terminal(lambda now: now.q[0])):
+    for soft in (3.0, co.duration(), co.final_cost(lambda now: now.q[0])):
         with pytest.raises(co.InputError, match=r"soft must be a .* of the posture"):
             ChainMovement(chain, rest((0.5,), (2.5,)), soft=soft)  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="soft cost 'integral' must depend on the posture alone"):

@@ -17,7 +17,7 @@ from colloc.solution.solution import Measured
 from colloc.solver.quadratic import quadratic_optimum
 from colloc.studies.classics.optima import CLASSICS
 from tests.refinement.test_starts import throw
-from tests.storage.test_sequence_files import GUESS, bounce
+from tests.storage.test_phases_files import GUESS, bounce
 from tests.support.problems import everything, time_optimal
 
 SHARP = 0.391854539516  # two-link minimum time, converged independently
@@ -30,7 +30,7 @@ def solved(problem: co.Problem, curve: co.curves.Transcription) -> co.Solution:
     return solution
 
 
-def gap_of(solution: co.Solution | co.solution.SequenceSolution) -> CostGap:
+def gap_of(solution: co.Solution | co.solution.PhasesSolution) -> CostGap:
     """The distance of a solution from the best."""
     return CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale, quadratic_optimum)
 
@@ -103,7 +103,7 @@ def test_the_phases_of_a_motion_have_their_shares_of_its_gap():
     whole = time_optimal()
     first = co.Problem(whole.model, co.Free(0.05, 2.0, 0.2), co.duration(), [whole.subject_to[0], whole.subject_to[2]])
     second = co.Problem(whole.model, co.Free(0.05, 2.0, 0.2), co.duration(), whole.subject_to[1:])
-    sequence = co.Sequence({"first": first, "second": second})
+    sequence = co.Phases({"first": first, "second": second})
     solution = co.solve(sequence, co.BSpline(6), guess=co.line((0, -2), (1, -1)), compile=False)
     true = (solution.cost - SHARP) / solution.cost_scale
     assert 0.5 < solution.error["cost"].total / true < 1.5

@@ -332,11 +332,11 @@ def test_phases_hand_a_quaternion_on():
     effort, end = co.integral(lambda now: ca.sumsqr(now.tau)), (0.6, 0.0, 0.48, 0.64)
     first = co.Problem(model, 0.5, effort, [co.initial(q=model.neutral, qd=0.0)])
     second = co.Problem(model, 0.5, effort, [co.final(q=end, qd=0.0)])
-    both = co.solve(co.Sequence({"first": first, "second": second}), co.BSpline(8, degree=5), progress=False)
+    both = co.solve(co.Phases({"first": first, "second": second}), co.BSpline(8, degree=5), progress=False)
     assert both.cost == pytest.approx(turned(co.BSpline(24, degree=6)).cost, rel=1e-5)
     assert both["second"].q[0] == pytest.approx(both["first"].q[-1], abs=1e-8)
     with pytest.raises(co.InputError, match="as they are"):
-        co.Sequence({"a": first, "b": second}, [co.link("a", "b", joints={"top_rx": ("top_rx", -1.0)})])
+        co.Phases({"a": first, "b": second}, [co.connect("a", "b", joints={"top_rx": ("top_rx", -1.0)})])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -357,7 +357,7 @@ def test_impacts_conserve_what_mujocos_mass_matrix_and_jacobian_say(seed):
     impulse = np.linalg.solve(J @ np.linalg.solve(mass, J.T), -(1 + e) * J @ before)
     after = before + np.linalg.solve(mass, J.T @ impulse)
     still = co.Problem(model, 1.0)
-    across = co.Sequence({"a": still, "b": still}, [co.impact("a", "b", {"palm": "xyz"}, restitution=e)]).rows[
+    across = co.Phases({"a": still, "b": still}, [co.impact("a", "b", {"palm": "xyz"}, restitution=e)]).rows[
         "impact from a to b"
     ]
     fields = co.problem.Slots._fields
@@ -383,7 +383,7 @@ def test_a_plate_falls_on_a_corner_and_tumbles_on():
     fall = co.Problem(model, co.Free(0.05, 1.0, guess=0.35), effort, [start, touches])
     rise = co.Problem(model, 0.2, effort)
     hit = co.impact("fall", "rise", {"corner": "z"}, restitution=1.0)
-    motion = co.solve(co.Sequence({"fall": fall, "rise": rise}, [hit]), co.Radau(8), progress=False)
+    motion = co.solve(co.Phases({"fall": fall, "rise": rise}, [hit]), co.Radau(8), progress=False)
 
     def energy(now: co.problem.Instant) -> ca.SX:
         return co.dynamics.kinetic_energy(model, now.q, now.qd) + co.dynamics.potential_energy(model, now.q)

@@ -187,7 +187,7 @@ def test_hulls_around_clouds_hold_all_of_their_points():
 def test_a_smoothing_that_is_none_and_shapes_that_are_none_are_refused():
     a, b = co.model.Box("elbow", (0.1, 0.1, 0.1)), co.model.Box(None, (1.0, 1.0, 0.1), name="table")
     with pytest.raises(co.InputError, match="smoothing must be finite and positive, got 0"):
-        co.apart(a, b, smoothing=0.0)
+        co.clearance(a, b, smoothing=0.0)
     with pytest.raises(co.InputError, match="size of a box must not be negative, got -1"):
         co.model.Box(None, (1, -1, 1))
     with pytest.raises(co.InputError, match="placement of a box must be of shape"):

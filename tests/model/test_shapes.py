@@ -86,7 +86,7 @@ def test_an_arm_keeps_off_an_obstacle():
     free = swing()
     tip = free.evaluate(lambda now: now.point("elbow").position, 0.5)
     ball = co.Capsule(None, tip, tip, 0.05)
-    off = swing(co.apart(forearm, ball, by=0.01))
+    off = swing(co.clearance(forearm, ball, by=0.01))
     t = np.linspace(0, 1, 401)
     far = [s.evaluate(lambda now: now.distance(forearm, ball), t).min() for s in (free, off)]
     assert far[0] < -0.05
@@ -119,8 +119,11 @@ REFUSED = [
     (lambda: co.Capsule("a", (0, 0), (0, 0, 0), 0.1), r"start of a capsule must be of shape \(3,\)"),
     (lambda: co.Capsule("a", (0, 0, 0), (0, 0, 0), -0.1), "radius of a capsule must not be negative, got -0.1"),
     (lambda: co.Capsule(1, (0, 0, 0), (0, 0, 0), 0.1), "body of a capsule must be a non-empty string, got 1"),
-    (lambda: co.apart("elbow", "world"), r"shape must be a Shape \(a Capsule, a Box or a ConvexHull\), got 'elbow'"),
-    (lambda: swing(co.apart(*[co.Capsule("hand", (0, 0, 0), (0, 0, 0), 0.1)] * 2)), "no body named 'hand'"),
+    (
+        lambda: co.clearance("elbow", "world"),
+        r"must be a Shape \(a Capsule, a Box or a ConvexHull\), got 'elbow'",
+    ),
+    (lambda: swing(co.clearance(*[co.Capsule("hand", (0, 0, 0), (0, 0, 0), 0.1)] * 2)), "no body named 'hand'"),
 ]
 
 
@@ -139,6 +142,6 @@ def test_a_capsule_is_shown_on_one_line():
 def test_what_keeps_capsules_apart_can_be_sent_to_another_process():
     forearm = co.Capsule("elbow", (-LENGTH, 0, 0), (0, 0, 0), 0.03)
     ball = co.Capsule(None, (0.3, 0.3, 0.0), (0.3, 0.3, 0.0), 0.05)
-    problem = co.Problem(two_link(), 1.0, co.duration(), [co.apart(forearm, ball)])
+    problem = co.Problem(two_link(), 1.0, co.duration(), [co.clearance(forearm, ball)])
     again = pickle.loads(pickle.dumps(problem))
     assert list(again.rows) == list(problem.rows) == ["distance of elbow and world"]

@@ -27,7 +27,7 @@ def test_a_motor_that_runs_swings_the_pendulum_about_its_speed():
     steady = co.path(lambda now: now.speed - drive.speed, equals=0.0, name="full speed")
     start = co.initial(q=0.0, qd=0.0, states={"motor": 0.0})
     free = [co.Unknown("speed"), unknowns[1]]
-    problem = co.Problem(spring_pendulum(0.0), T, co.terminal(lambda now: now.q), [start, *torque, steady], free)
+    problem = co.Problem(spring_pendulum(0.0), T, co.final_cost(lambda now: now.q), [start, *torque, steady], free)
     solution = co.solve(problem, co.Radau(20, 5), compile=False, progress=False)
     assert solution.success
     w, t = np.sqrt(drive.stiffness / INERTIA), np.linspace(0, T, 50)

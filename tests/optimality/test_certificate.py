@@ -171,7 +171,7 @@ def test_phases_are_judged_each_and_the_worst_is_named():
     def phase(*constraints) -> co.Problem:
         return co.Problem(particle("x"), 0.5, co.integral(lambda now: now.tau**2), list(constraints))
 
-    motion = co.Sequence({"go": phase(co.initial(q=0.0, qd=0.0)), "stop": phase(co.final(q=1.0, qd=0.0))})
+    motion = co.Phases({"go": phase(co.initial(q=0.0, qd=0.0)), "stop": phase(co.final(q=1.0, qd=0.0))})
     certificate = certify(co.solve(motion, co.BSpline(6)))
     assert certificate.passed
     assert set(certificate.costates) == {"go", "stop"}

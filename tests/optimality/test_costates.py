@@ -56,7 +56,7 @@ def test_a_terminal_cost_is_the_costate_of_what_it_counts():
     problem = co.Problem(
         points.particle("x"),
         1.0,
-        0.5 * co.integral(lambda now: now.tau**2) - 3.0 * co.terminal(lambda now: now.q),
+        0.5 * co.integral(lambda now: now.tau**2) - 3.0 * co.final_cost(lambda now: now.q),
         [co.initial(q=0.0, qd=0.0)],
     )
     along = co.optimality.costates(sharp(problem, co.Radau(3)))[""]
@@ -156,7 +156,7 @@ def test_two_phases_have_the_costates_of_one_motion():
     cost = 0.5 * co.integral(lambda now: now.tau**2)
     first = co.Problem(points.particle("x"), 0.4, cost, [co.initial(q=0.0, qd=0.0)])
     second = co.Problem(points.particle("x"), 0.6, cost, [co.final(q=1.0, qd=0.0)])
-    solution = co.solve(co.Sequence({"first": first, "second": second}), co.HermiteSimpson(4))
+    solution = co.solve(co.Phases({"first": first, "second": second}), co.HermiteSimpson(4))
     for name, along in co.optimality.costates(solution).items():
         assert along.lam_q == pytest.approx(-12.0, abs=1e-7)
         assert along.lam_qd[:, 0] == pytest.approx(12 * (along.t + solution.start_times[name]) - 6, abs=1e-7)
@@ -170,7 +170,7 @@ def test_the_costate_of_a_velocity_jumps_at_an_impact():
     rise = co.Problem(ball, 1.0, cost, [co.final(q=1.0, qd=0.0)])
     hit = co.impact("fall", "rise", {"sole": "y"}, restitution=0.5)
     before, after = co.optimality.costates(
-        co.solve(co.Sequence({"fall": fall, "rise": rise}, [hit]), co.Radau(3))
+        co.solve(co.Phases({"fall": fall, "rise": rise}, [hit]), co.Radau(3))
     ).values()
     assert abs(after.lam_qd[0, 0]) > 0.1
     assert before.lam_qd[-1] == pytest.approx(-0.5 * after.lam_qd[0], abs=1e-7)  # by the chain rule: qd+ = -0.5 qd-

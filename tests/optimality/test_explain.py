@@ -186,7 +186,7 @@ def test_phases_and_what_is_stated_across_them_give_way():
     home = co.final(q=(0.0, -2.0), qd=0.0)
     back = co.Problem(two_link(), co.Free(0.1, 0.3), co.integral(effort), [torques, home])
     touch = co.boundary(lambda phases: phases["back"].start.q, equals=(1.0, -1.0), name="touch")
-    both = co.Sequence({"there": there, "back": back}, [touch], duration=co.Free(0.1, 0.5))
+    both = co.Phases({"there": there, "back": back}, [touch], duration=co.Free(0.1, 0.5))
     last, curve = failed(both, co.BSpline(6)), co.BSpline(6)
     explanation = co.optimality.explain(last, relax="duration")
     by_phase = {relaxation.phase: relaxation.needed for relaxation in explanation.relaxations}
@@ -282,7 +282,7 @@ def test_bounds_of_unknowns_are_among_what_limits():
     mass = co.Unknown("mass", lower=0.0, upper=2.0, guess=1.0, constant=True)
     hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * mass.symbol, 0))
     stated = time_optimal().subject_to[:2]
-    most = -1.0 * co.terminal(lambda now: now.mass)
+    most = -1.0 * co.final_cost(lambda now: now.mass)
     lift = co.Problem(two_link(), 0.5, most, stated, unknowns=[mass], loads=[hand])
     (limit,) = co.optimality.explain(co.solve(lift, co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])).limits
     assert (limit.constraint, limit.row, limit.side, limit.bound) == ("mass", "mass", "upper", 2.0)
@@ -295,8 +295,8 @@ def test_phases_have_limits_of_their_own_and_in_common():
     there = replace(slide(), duration=co.Free(0.1, 5.0))
     back = replace(slide(ends=(3.0, 0.0)), duration=co.Free(0.1, 5.0))
 
-    def lasting(seconds: float) -> co.Sequence:
-        return co.Sequence({"there": there, "back": back}, duration=seconds)
+    def lasting(seconds: float) -> co.Phases:
+        return co.Phases({"there": there, "back": back}, duration=seconds)
 
     def cost(seconds: float) -> float:
         return co.solve(lasting(seconds), SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")]).cost

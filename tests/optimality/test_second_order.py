@@ -70,7 +70,7 @@ def test_a_motion_between_bounds_everywhere_has_no_freedom():
 def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be_weak():
     def settled(room: float) -> SecondOrder:
         constraints = [co.initial(q=0.0, qd=0.0), co.final(qd=0.0), co.bounds(q=(-5.0, room))]
-        cost = co.terminal(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2)
+        cost = co.final_cost(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2)
         return judged(
             co.solve(co.Problem(particle("x"), 1.0, cost, constraints), co.BSpline(4), solver=co.Ipopt(tol=1e-10))
         )
@@ -82,7 +82,7 @@ def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be
         co.Problem(
             particle("x"),
             1.0,
-            co.terminal(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2),
+            co.final_cost(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2),
             [co.initial(q=0.0, qd=0.0), co.final(qd=0.0)],
         ),
         co.BSpline(4),
@@ -94,7 +94,7 @@ def test_phases_that_may_meet_at_any_time_are_flat_in_their_durations():
     def part(*constraints) -> co.Problem:
         return co.Problem(particle("x"), co.Free(0.1, 2.0), co.integral(lambda now: 1 + now.tau**2), list(constraints))
 
-    motion = co.Sequence({"go": part(co.initial(q=0.0, qd=0.0)), "stop": part(co.final(q=1.0, qd=0.0))})
+    motion = co.Phases({"go": part(co.initial(q=0.0, qd=0.0)), "stop": part(co.final(q=1.0, qd=0.0))})
     solution = co.solve(motion, co.HermiteSimpson(4), solver=co.Ipopt(tol=1e-11))
     answer = second_order(solution.nlp, solution.x, solution.parameters, solution.multipliers, solution.cost_scale)
     assert (answer.kind, answer.flat) == ("flat", 1)

@@ -18,7 +18,7 @@ SHARP = co.Ipopt(mu_strategy="monotone", compl_inf_tol=1e-12, bound_relax_factor
 RELATIVE = 1e-5
 INSIDE = np.array([0.07, 0.23, 0.36, 0.46, 0.58, 0.71, 0.93])  # of intervals: accelerations jump between some
 
-Build = Callable[..., co.Problem | co.Sequence]
+Build = Callable[..., co.Problem | co.Phases]
 
 
 def arm(mass: float = 0.5) -> co.Model:
@@ -50,7 +50,7 @@ def in_phases(limit: float = 10.0, mass: float = 0.5, via: float = 0.3, lowest: 
     stop = [co.final(q=(end, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0), q={"elbow": (lowest, 3.0)})]
     first, second = (co.Problem(model, co.Free(0.1, 3.0, 0.4), cost, rows) for rows in (begin, stop))
     touch = co.boundary(lambda phases: phases["first"].end.q[0], equals=via, unit="rad", name="via")
-    return co.Sequence({"first": first, "second": second}, [touch])
+    return co.Phases({"first": first, "second": second}, [touch])
 
 
 def bounded(highest: float = 1.2, shortest: float = 2.5, elbow: float = -1.5):
@@ -87,7 +87,7 @@ def heaviest(gravity: float = 9.81, end: float = 1.0):
     load, g = co.Unknown("load", lower=0.0, upper=20.0, constant=True), co.Parameter("g", gravity)
     hand = co.Load("elbow", force=ca.vertcat(0, -g.symbol * load.symbol, 0))
     ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(end, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0))]
-    most = -1.0 * co.terminal(lambda now: now.load)
+    most = -1.0 * co.final_cost(lambda now: now.load)
     return co.Problem(two_link(), 0.5, most, ends, unknowns=[load], loads=[hand], parameters=[g])
 
 
@@ -247,7 +247,7 @@ def test_what_other_statements_settle_as_well_does_not_move_alone():
     middle = (0.5, -1.5)
     first = co.Problem(arm(), 0.5, effort, [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=middle)])
     second = co.Problem(arm(), 0.5, effort, [co.initial(q=middle), co.final(q=(1.0, -1.0), qd=0.0)])
-    sensitivity = co.optimality.sensitivity(solved(co.Sequence({"first": first, "second": second}), co.BSpline(6)))
+    sensitivity = co.optimality.sensitivity(solved(co.Phases({"first": first, "second": second}), co.BSpline(6)))
     assert {name.partition(" q[")[0] for name in sensitivity.stuck} == {"first: final", "second: initial"}
 
 

@@ -279,7 +279,7 @@ def test_a_solution_is_played_with_its_obstacles(arm: co.formats.Reading):
     block = co.model.Box(None, (0.2, 0.3, 0.4), co.placement((-0.6, -0.6, 0)))
     ends = co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(0.5, 0.3), qd=0.0)
     effort = co.integral(lambda now: now.tau[0] ** 2 + now.tau[1] ** 2)
-    rules = [*ends, co.apart(hand, pillar), co.apart(hand, block)]
+    rules = [*ends, co.clearance(hand, pillar), co.clearance(hand, block)]
     solution = co.solve(co.Problem(arm.model, 0.5, effort, rules), co.BSpline(6))
     viewer = co.plot.view(solution, meshes=arm.shapes)
     (segment,) = scene_of(viewer)["recordings"][0]["segments"]

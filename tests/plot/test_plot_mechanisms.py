@@ -47,8 +47,10 @@ def picked():
     ball = co.Capsule(None, (0.5, 0.5, 0), (0.5, 0.5, 0), 0.05)
     fore = co.Capsule("fore", (0, 0, 0), (FORE, 0, 0), 0.02)
     reach = co.Problem(arm(tip=(FORE, 0, 0)), 0.5, EFFORT, [co.initial(q=(-1.0, 0.5), qd=0.0), co.final(q=(-0.5, 1.0))])
-    carry = co.Problem(arm(load, tip=(FORE, 0, 0)), 0.6, EFFORT, [co.final(q=(0.5, 1.5), qd=0.0), co.apart(fore, ball)])
-    return co.solve(co.Sequence({"reach": reach, "carry": carry}), co.BSpline(8), plan=[co.refinement.Solve(tol=1.0)])
+    carry = co.Problem(
+        arm(load, tip=(FORE, 0, 0)), 0.6, EFFORT, [co.final(q=(0.5, 1.5), qd=0.0), co.clearance(fore, ball)]
+    )
+    return co.solve(co.Phases({"reach": reach, "carry": carry}), co.BSpline(8), plan=[co.refinement.Solve(tol=1.0)])
 
 
 def texts(figure) -> list[str]:
@@ -99,8 +101,8 @@ def test_phases_of_other_joints_share_figures_of_places_and_bearings(tmp_path):
     )
     first = co.Problem(arm(), 0.5, EFFORT, [co.initial(q=0.0, qd=0.0), co.final(q=0.5)])
     second = co.Problem(arm(finger), 0.5, EFFORT, [co.initial(q={"finger": 0.0}, qd={"finger": 0.0}), co.final(qd=0.0)])
-    same = co.link("first", "second", joints={"upper": "upper", "fore": "fore"})
-    sequence = co.Sequence({"first": first, "second": second}, [same])
+    same = co.connect("first", "second", joints={"upper": "upper", "fore": "fore"})
+    sequence = co.Phases({"first": first, "second": second}, [same])
     solution = co.solve(sequence, co.BSpline(6), plan=[co.refinement.Solve(tol=1.0)])
     assert texts(co.plot.motion(solution))[3:] == ["path of the centre of mass of fore", "path of the tip of finger"]
     assert texts(co.plot.reactions(solution)) == ["upper", "fore", "finger"]
@@ -207,7 +209,7 @@ def test_a_motion_along_a_line_is_drawn_over_time():
 def test_obstacles_and_capsules_on_bodies_are_drawn_where_they_are():
     ball = co.Capsule(None, (0.2, -0.5, 0), (0.2, -0.5, 0), 0.06)
     fore = co.Capsule("fore", (0, 0, 0), (FORE, 0, 0), 0.02)
-    solution = swing(arm(), co.apart(fore, ball), co.apart(fore, ball, by=0.01))
+    solution = swing(arm(), co.clearance(fore, ball), co.clearance(fore, ball, by=0.01))
     assert solution.problem.shapes == [fore, ball]
     figure = co.plot.motion(solution, frames=3)
     shapes = [shape for shape in figure.axes[0].get_children() if isinstance(shape, Polygon)]
@@ -222,7 +224,7 @@ def test_obstacles_and_capsules_on_bodies_are_drawn_where_they_are():
 def test_a_far_obstacle_does_not_push_the_mechanism_out_of_view():
     floor = co.Capsule(None, (-100, -1, 0), (100, -1, 0), 0.1)
     fore = co.Capsule("fore", (0, 0, 0), (FORE, 0, 0), 0.02)
-    figure = co.plot.motion(swing(arm(), co.apart(fore, floor)))
+    figure = co.plot.motion(swing(arm(), co.clearance(fore, floor)))
     low, high = figure.axes[0].dataLim.get_points()
     assert (high - low < 2.0).all()
 
@@ -232,7 +234,7 @@ def test_capsules_are_solid_in_space_and_in_films(tmp_path, monkeypatch):
     bodies += [co.Body("shoulder", co.dh_revolute(a=0.4), "waist", **rod(-0.4, 1.0))]
     upper = co.Capsule("shoulder", (-0.4, 0, 0), (0, 0, 0), 0.03)
     pillar = co.Capsule(None, (0.1, -0.2, -9), (0.1, -0.2, 9), 0.05)
-    solution = swing(co.Model(bodies, gravity=(0, 0, -9.81)), co.apart(upper, pillar))
+    solution = swing(co.Model(bodies, gravity=(0, 0, -9.81)), co.clearance(upper, pillar))
     drawn = {}
 
     def remembered(solid, faces, *more):

@@ -341,7 +341,7 @@ def test_obstacles_capsules_and_markers_are_drawn():
     arm = co.Model(bodies, gravity=(0.0, 0.0, 0.0), markers={"nail": ("fore", (0.2, 0.05, 0.0))})
     ball = co.Capsule(None, (0.5, 0.45, 0.0), (0.5, 0.45, 0.0), radius=0.1)
     forearm = co.Capsule("fore", (0.0, 0.0, 0.0), (0.4, 0.0, 0.0), radius=0.03)
-    ends = [co.initial(q=(-0.5, 0.5), qd=0.0), co.final(q=(1.5, 0.5), qd=0.0), co.apart(forearm, ball)]
+    ends = [co.initial(q=(-0.5, 0.5), qd=0.0), co.final(q=(1.5, 0.5), qd=0.0), co.clearance(forearm, ball)]
     effort = co.integral(lambda now: ca.sumsqr(now.tau))
     solution = co.solve(co.Problem(arm, 1.0, effort, ends), co.BSpline(10), plan=[co.refinement.Solve(tol=1.0)])
     (recording,) = scene_of(co.plot.view(solution))["recordings"]
@@ -362,7 +362,7 @@ def test_phases_have_their_names_and_their_own_bodies(problem: co.Problem):
         "first": co.Problem(problem.model, 0.5, effort, problem.subject_to[:1]),
         "second": co.Problem(problem.model, 0.5, effort, problem.subject_to[1:2]),
     }
-    solution = co.solve(co.Sequence(phases), co.BSpline(10))
+    solution = co.solve(co.Phases(phases), co.BSpline(10))
     first, second = scene_of(co.plot.view(solution))["recordings"][0]["segments"]
     assert (first["name"], second["name"]) == ("first", "second")
     assert unpacked(second["t"])[0, 0] == pytest.approx(0.5)
@@ -379,7 +379,7 @@ def test_phases_may_have_other_bodies_and_lengths_be_unknown():
         "one": co.Problem(co.Model([upper]), 0.5, effort, [co.initial(q=0.0, qd=0.0)], unknowns=[length]),
         "two": co.Problem(co.Model([replace(upper, tip=(0.4, 0, 0)), slide]), 0.5, effort, ends),
     }
-    both = co.Sequence(phases, [co.link("one", "two", joints={"upper": "upper"})])
+    both = co.Phases(phases, [co.connect("one", "two", joints={"upper": "upper"})])
     solution = co.solve(both, co.BSpline(8), plan=[co.refinement.Solve(tol=1.0)])
     one, two = scene_of(co.plot.view(solution, guess=True))["recordings"][0]["segments"]
     assert (one["joints"], two["joints"]) == (["upper"], ["upper", "slide"])

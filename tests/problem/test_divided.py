@@ -31,7 +31,7 @@ def test_the_optimum_is_that_of_the_whole():
 def test_what_holds_at_the_ends_holds_there_alone():
     cyclic = co.boundary(lambda start, end: end.qd - start.qd, equals=0.0)
     at_end = co.at(1.0, lambda now: now.q, equals=1.0)
-    cost = co.terminal(lambda now: now.qd[0] ** 2, "speed")
+    cost = co.final_cost(lambda now: now.qd[0] ** 2, "speed")
     arcs = divided(problem(minimize=cost, subject_to=[co.initial(q=0.0), at_end, cyclic]), HALVES)
     first, last = arcs.phases.values()
     assert (list(first.rows), list(last.rows)) == (["initial"], ["at 1"])

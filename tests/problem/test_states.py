@@ -154,7 +154,7 @@ def decay(loose: float = np.inf) -> co.Problem:
     return co.Problem(
         NOTHING,
         1.0,
-        co.terminal(lambda now: now.y),
+        co.final_cost(lambda now: now.y),
         [co.initial(states={"y": 1.0})],
         [co.State("y", rate=lambda now: -3 * now.y + ca.sin(5 * now.t), lower=-loose, upper=loose)],
     )
@@ -221,7 +221,7 @@ def test_implicit_equations_are_the_same_as_explicit_ones(given):
     problem = co.Problem(
         NOTHING,
         1.0,
-        co.terminal(lambda now: now.y),
+        co.final_cost(lambda now: now.y),
         [co.initial(states={"y": 1.0})],
         [co.State("y", **{given: fns[given]})],  # pyright: ignore[reportArgumentType],
     )
@@ -264,7 +264,7 @@ def test_ends_that_contradict_each_other_are_no_solution():
     problem = co.Problem(
         NOTHING,
         1.0,
-        co.terminal(lambda now: now.y),
+        co.final_cost(lambda now: now.y),
         [co.initial(states={"y": 0.0}), co.final(states={"y": 1.0})],
         [state],
     )

@@ -31,14 +31,14 @@ RECURSION = "called with (model, q, qd, qdd, loads)"
 # Who asks for a function, in what words, and how a problem is made of it where making it is what calls it.
 DOORS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "integral": (lambda fn: problem(cost=co.integral(fn)), INSTANT),
-    "terminal": (lambda fn: problem(cost=co.terminal(fn)), INSTANT),
+    "final_cost": (lambda fn: problem(cost=co.final_cost(fn)), INSTANT),
     "penalty": (lambda fn: problem(cost=co.penalty(fn, upper=1.0, weight=1.0)), INSTANT),
     "track": (lambda fn: problem(cost=co.track(TIMES, np.zeros((5, 2)), fn)), INSTANT),
     "path": (lambda fn: problem(co.path(fn, upper=1.0)), INSTANT),
     "at": (lambda fn: problem(co.at(0.5, fn, upper=1.0)), INSTANT),
     "boundary": (lambda fn: problem(co.boundary(fn, upper=1.0)), "called with (start, end)"),
     "boundary 'b'": (
-        lambda fn: co.Sequence({"a": problem(), "b": problem()}, subject_to=[co.boundary(fn, upper=1.0, name="b")]),
+        lambda fn: co.Phases({"a": problem(), "b": problem()}, subject_to=[co.boundary(fn, upper=1.0, name="b")]),
         "called with (phases)",
     ),
     "force of the load": (lambda fn: problem(loads=[co.Load(TIP, force=fn)]), INSTANT),

@@ -16,7 +16,7 @@ CONSTANT = {
     "zero": (co.integral(lambda now: 0.0), 0.0),
     "weight zero": (0.0 * co.integral(effort), 0.0),
     "parameter zero": (co.integral(lambda now: now.w * effort(now)), 0.0),
-    "terminal": (co.terminal(lambda now: ca.sumsqr(now.q - 3)), 8.0),
+    "terminal": (co.final_cost(lambda now: ca.sumsqr(now.q - 3)), 8.0),
 }
 
 
@@ -66,7 +66,7 @@ def test_of_feasible_motions_the_nearest_to_the_guess_is_found():
 
 def test_a_cost_that_is_flat_at_the_guess_alone_is_minimised():
     """Away from the guess there is something to gain: no distance to it may be added."""
-    cost = co.terminal(lambda now: -(ca.fmax(now.q[0] - 0.5, 0) ** 3)) + co.integral(lambda now: 0 * now.q[0])
+    cost = co.final_cost(lambda now: -(ca.fmax(now.q[0] - 0.5, 0) ** 3)) + co.integral(lambda now: 0 * now.q[0])
     solution = co.solve(
         problem(cost, START, co.bounds(q=(-2.0, 2.0))), co.BSpline(10), guess=lambda t: np.array([0.7 * t, 0.0])
     )
@@ -74,8 +74,8 @@ def test_a_cost_that_is_flat_at_the_guess_alone_is_minimised():
 
 
 ZERO = {
-    "reached": (co.terminal(lambda now: ca.sumsqr(now.q - 0.3)), (START,)),
-    "at rest": (co.terminal(lambda now: ca.sumsqr(now.qd)), (co.initial(q=0.0, qd=1.0), co.final(q=1.0))),
+    "reached": (co.final_cost(lambda now: ca.sumsqr(now.q - 0.3)), (START,)),
+    "at rest": (co.final_cost(lambda now: ca.sumsqr(now.qd)), (co.initial(q=0.0, qd=1.0), co.final(q=1.0))),
     "tracked": (co.integral(lambda now: ca.sumsqr(now.q - now.t**2)), (START,)),
     "tracked by a limit": (co.integral(lambda now: ca.sumsqr(now.q - 1 + ca.cos(3 * now.t))), (START,)),
 }

@@ -100,7 +100,7 @@ def test_a_rest_is_met_by_another_rhythm_on_the_same_way():
 
 def test_phases_meet_where_they_are_linked():
     half = replace(reaching(co.initial(q=(0, -2), qd=0)), duration=0.5)
-    both = co.Sequence({"there": half, "back": replace(half, subject_to=[co.final(q=(0, -2), qd=0)])})
+    both = co.Phases({"there": half, "back": replace(half, subject_to=[co.final(q=(0, -2), qd=0)])})
     nlp = co.transcribe(both, co.BSpline(8), compile=False)
     guess = {"there": co.line((0.2, -2), (1, -1)), "back": co.line((0.8, -1.3), (0.1, -1.9))}
     x = start_from(nlp, guess, NONE).x

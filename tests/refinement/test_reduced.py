@@ -30,7 +30,7 @@ def lift(*limits: co.problem.Statement, cost: co.problem.Cost = EFFORT, duration
     )
 
 
-def in_full(monkeypatch: pytest.MonkeyPatch, problem: co.Problem | co.Sequence) -> Any:
+def in_full(monkeypatch: pytest.MonkeyPatch, problem: co.Problem | co.Phases) -> Any:
     with monkeypatch.context() as patch:
         patch.setattr(run, "reduced", lambda nlp: nlp)
         return co.solve(problem, CURVE)
@@ -134,7 +134,7 @@ def test_phases_set_aside_their_own_limits(monkeypatch):
     model = two_link()
     first = co.Problem(model, 0.5, EFFORT, [co.initial(q=(-1.5, 0.0), qd=0.0), co.bounds(tau=(-500.0, 500.0))])
     second = co.Problem(model, 0.5, EFFORT, [co.final(q=(0.5, 1.0), qd=0.0), co.bounds(tau=(-40.0, 40.0))])
-    problem = co.Sequence({"up": first, "on": second}, [co.link("up", "on")])
+    problem = co.Phases({"up": first, "on": second}, [co.connect("up", "on")])
     solution, full = co.solve(problem, CURVE), in_full(monkeypatch, problem)
     np.testing.assert_allclose(solution.cost, full.cost, rtol=1e-7)
     program = reduced(solution.nlp)

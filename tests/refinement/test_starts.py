@@ -41,7 +41,7 @@ def throw() -> co.Problem:
         return x + vx * (vy + ca.sqrt(vy**2 + 2 * 9.81 * (y + 1.5) + 1e-6)) / 9.81
 
     limits = co.bounds(q=((-3.5, -0.1), (2.0, 2.6)), tau=((-20, -15), (20, 15)))
-    cost = co.terminal(lambda now: -width(now)) + 1e-5 * co.integral(effort)
+    cost = co.final_cost(lambda now: -width(now)) + 1e-5 * co.integral(effort)
     return co.Problem(co.Model([upper, fore]), co.Free(0.2, 1.0), cost, [co.initial(q=(-2.5, 0.5), qd=0.0), limits])
 
 
@@ -142,7 +142,7 @@ def test_a_guess_that_leads_nowhere_is_rescued_by_the_straight_line():
 
 def test_phases_and_states_have_starts_and_what_has_no_joints_none():
     half = replace(time_optimal(), subject_to=[co.initial(q=(0, -2), qd=0), co.bounds(tau=(-10, 10))])
-    both = co.Sequence({"there": half, "back": replace(half, subject_to=time_optimal().subject_to[1:])})
+    both = co.Phases({"there": half, "back": replace(half, subject_to=time_optimal().subject_to[1:])})
     solution = co.solve(
         both,
         co.BSpline(6),

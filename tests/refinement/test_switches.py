@@ -34,14 +34,14 @@ def coarse(problem: co.Problem, curve: co.curves.Transcription | None = None) ->
         )
 
 
-def at_switches(problem: co.Problem, curve: co.curves.Transcription | None = None) -> co.solution.SequenceSolution:
+def at_switches(problem: co.Problem, curve: co.curves.Transcription | None = None) -> co.solution.PhasesSolution:
     answer = co.refine(coarse(problem, curve), at="switches")
-    assert isinstance(answer, co.solution.SequenceSolution)
+    assert isinstance(answer, co.solution.PhasesSolution)
     assert answer.status is co.solver.Status.SOLVED
     return answer
 
 
-def in_time(answer: co.solution.SequenceSolution) -> tuple[np.ndarray, np.ndarray]:
+def in_time(answer: co.solution.PhasesSolution) -> tuple[np.ndarray, np.ndarray]:
     """Times and all costates of a motion in arcs, one arc after another."""
     along = co.optimality.costates(answer)
     t = np.concatenate([answer.start_times[name] + part.t for name, part in along.items()])
@@ -54,9 +54,9 @@ def rough() -> co.Solution:
 
 
 @pytest.fixture(scope="module")
-def fastest(rough) -> co.solution.SequenceSolution:
+def fastest(rough) -> co.solution.PhasesSolution:
     answer = co.refine(rough, at="switches")
-    assert isinstance(answer, co.solution.SequenceSolution)
+    assert isinstance(answer, co.solution.PhasesSolution)
     return answer
 
 
@@ -89,7 +89,7 @@ def test_multipliers_of_another_motion_are_found_out(fastest):
     assert co.optimality.certify(wrong)["minimum principle"].passed is False
 
 
-def sides(answer: co.solution.SequenceSolution) -> list[dict[str, str]]:
+def sides(answer: co.solution.PhasesSolution) -> list[dict[str, str]]:
     return [arc.active for arc in co.optimality.arcs(answer)]
 
 
@@ -97,7 +97,7 @@ def test_an_arc_too_many_is_dropped(rough, fastest):
     up, both, down, last = pieces_of(rough, limited(rough)[""])
     extra = ArcSides(0.02, {"tau[shoulder]": -1, "tau[elbow]": -1})
     answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [up, both, extra, down, last])
-    assert isinstance(answer, co.solution.SequenceSolution)
+    assert isinstance(answer, co.solution.PhasesSolution)
     assert sides(answer) == sides(fastest)
     assert answer.duration == pytest.approx(0.391854539516, abs=1e-9)
 
@@ -106,7 +106,7 @@ def test_a_limit_that_no_arc_has_is_found():
     """Without the wall the particle would fly through it: it is put back, met for a while, and becomes an arc."""
     rough = coarse(bryson_denham(1 / 9))
     answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [ArcSides(1.0, {})])
-    assert isinstance(answer, co.solution.SequenceSolution)
+    assert isinstance(answer, co.solution.PhasesSolution)
     assert sides(answer) == [{}, {"q[x]": "upper"}, {}]
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
 
@@ -116,7 +116,7 @@ def test_a_limit_that_pushes_the_wrong_way_lets_go():
     rough = coarse(bryson_denham(1 / 9))
     run = Run(rough.parameters, SHARP, False, 1e-3)
     answer = in_arcs(rough, run, [ArcSides(0.2, {}), ArcSides(0.6, {"q[x]": 1}), ArcSides(0.2, {})])
-    assert isinstance(answer, co.solution.SequenceSolution)
+    assert isinstance(answer, co.solution.PhasesSolution)
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
 
 

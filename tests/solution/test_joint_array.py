@@ -25,7 +25,7 @@ def solution():
 
 @pytest.fixture(scope="module")
 def phases():
-    return co.solve(co.Sequence({"out": swing(0.0, 1.0), "back": swing(1.0, 0.0)}), co.BSpline(6))
+    return co.solve(co.Phases({"out": swing(0.0, 1.0), "back": swing(1.0, 0.0)}), co.BSpline(6))
 
 
 def test_a_joint_goes_by_its_name(solution):
@@ -123,5 +123,5 @@ def test_without_pandas_the_extra_is_named(solution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"co\.storage\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
         co.storage.to_dataframe(solution)
-    with pytest.raises(co.InputError, match="solution must be a Solution or SequenceSolution"):
+    with pytest.raises(co.InputError, match="solution must be a Solution or PhasesSolution"):
         co.storage.to_dataframe("solution")  # pyright: ignore[reportArgumentType]

@@ -25,11 +25,11 @@ def tank() -> Solution:
 
 
 @pytest.fixture(scope="module")
-def phases() -> co.solution.SequenceSolution:
+def phases() -> co.solution.PhasesSolution:
     first = _tank()
     rest = co.State("level", rate=lambda now: -0.2 * now.level, unit="l", lower=0.0)
     drains = co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.level**2), [], unknowns=[rest])
-    return co.solve(co.Sequence({"fill": first, "drain": drains}), co.Radau(6))
+    return co.solve(co.Phases({"fill": first, "drain": drains}), co.Radau(6))
 
 
 class TestUnknowns:
@@ -117,7 +117,7 @@ class TestList:
                 unknowns=[co.Unknown("u", names=names)],
             )
 
-        solution = co.solve(co.Sequence({"a": phase("x", "y"), "b": phase("y", "z")}), co.Radau(2))
+        solution = co.solve(co.Phases({"a": phase("x", "y"), "b": phase("y", "z")}), co.Radau(2))
         assert signals_of(solution.problem)["u"].names == ("x", "y", "z")
         sample = solution.at([0.5, 1.5])
         np.testing.assert_array_equal(np.isnan(sample.u), [[False, False, True], [True, False, False]])

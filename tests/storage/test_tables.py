@@ -83,7 +83,7 @@ def test_phases_are_a_table_of_the_whole(solution: co.Solution):
     parts = [
         co.Problem(leg(), 0.5, effort, conditions) for conditions in ([co.initial(q=0.1, qd=0)], [co.final(q=0.2)])
     ]
-    motion = co.solve(co.Sequence(dict(zip("ab", parts, strict=True))), co.BSpline(4))
+    motion = co.solve(co.Phases(dict(zip("ab", parts, strict=True))), co.BSpline(4))
     table = co.storage.coordinate_table(motion)
     assert (np.diff(table.t) > 0).all()
     np.testing.assert_array_equal(table["hip_flexion_r"], motion.at(table.t).q[:, "hip_flexion_r"])
@@ -91,7 +91,7 @@ def test_phases_are_a_table_of_the_whole(solution: co.Solution):
 
 def test_wrong_calls_are_refused(solution: co.Solution):
     for call, message in (
-        (lambda: co.storage.coordinate_table(solution.problem), "solution must be a Solution or SequenceSolution"),
+        (lambda: co.storage.coordinate_table(solution.problem), "solution must be a Solution or PhasesSolution"),
         (lambda: co.storage.torque_table(solution, [0.1, 0.1]), "times of a table must rise"),
         (lambda: co.storage.torque_table(solution, [0.0, 5.0]), "t must be one or more times within"),
         (lambda: co.storage.ground_reaction_table(solution, {"r": "pelvis"}), r"got 'pelvis' \(loaded: thigh\)"),

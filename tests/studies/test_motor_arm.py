@@ -21,7 +21,7 @@ def test_a_motor_runs_up_as_its_equations_say():
     assert isinstance(limited, co.State)
     free = co.State("current", rate=limited.rate)
     problem = co.Problem(
-        model, 0.3, co.terminal(lambda now: now.q), [start, *torques, held], [co.Unknown("voltage"), free]
+        model, 0.3, co.final_cost(lambda now: now.q), [start, *torques, held], [co.Unknown("voltage"), free]
     )
     solution = co.solve(problem, co.Radau(30, 5), compile=False, progress=False)
     k, turns = motor.torque_per_current, motor.gear**2

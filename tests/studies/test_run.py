@@ -9,7 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.models.human.runner2d import runner2d
-from colloc.problem import Link
+from colloc.problem import Connection
 from colloc.studies.running import run
 from colloc.studies.running.step import FRICTION, RATE, Step
 
@@ -99,7 +99,7 @@ def test_the_run_in_three_dimensions_states_the_same_problem():
     assert [u.size for p in (ours, theirs) for u in p.signals] == [2, 3]
     assert list(ours.rows)[:2] == list(theirs.rows)[:2]
     mirrored = next(iter(spatial.sequence.subject_to))
-    assert isinstance(mirrored, Link)
+    assert isinstance(mirrored, Connection)
     assert mirrored.joints is not None
     assert mirrored.joints["pelvis_list"] == ("pelvis_list", -1.0)
     assert mirrored.joints["hip_adduction_r"] == ("hip_adduction_l", 1.0)

@@ -244,6 +244,6 @@ def test_steps_of_a_cost_are_numbers_without_a_unit_of_time():
 @pytest.mark.parametrize("x", [None, 1j, {}, set(), co.Model.empty()], ids=str)
 def test_variables_of_phases_are_named_at_a_decision_vector(x):
     problem = co.Problem(two_link(), 1.0, co.integral(effort))
-    nlp = co.transcribe(co.Sequence({"one": problem}), co.BSpline(4))
+    nlp = co.transcribe(co.Phases({"one": problem}), co.BSpline(4))
     with pytest.raises(co.InputError, match=r"x must"):
         nlp.variable_name(0, x)

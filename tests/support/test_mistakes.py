@@ -41,8 +41,8 @@ def path(fn: Callable[[Any], Any]) -> co.Problem:
     return arm(LIMITS, co.path(fn, lower=0.0))
 
 
-def across(fn: Callable[[Any], Any]) -> co.Sequence:
-    return co.Sequence({"a": arm(LIMITS)}, [co.boundary(fn, lower=0.0)])
+def across(fn: Callable[[Any], Any]) -> co.Phases:
+    return co.Phases({"a": arm(LIMITS)}, [co.boundary(fn, lower=0.0)])
 
 
 @cache
@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a tolerance in percent": (lambda: co.solve(arm(LIMITS), tol=2), r"tol is relative, .* at most 1, got 2"),
     "bounds of a duration": (lambda: arm(duration=(0.1, 5)), r"must be a number, or between bounds co\.Free\(lower"),
-    "phases in a list": (lambda: co.Sequence([arm(LIMITS)]), r"phases must be a mapping of name to Problem, as in \{"),
+    "phases in a list": (lambda: co.Phases([arm(LIMITS)]), r"phases must be a mapping of name to Problem, as in \{"),
     "a problem for a motion": (lambda: co.verify(arm(LIMITS)), r"solution must be a Solution .* Problem: .* \.\.\.$"),
     "intervals for a curve": (lambda: co.solve(arm(LIMITS), 20), r"must be BSpline, HermiteSimpson or Radau, got 20"),
 }  # fmt: skip

@@ -36,7 +36,7 @@ class Work:
         return self._action(lambda *_: self.begun.set())
 
 
-def endless(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolution:
+def endless(told: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
     """Iterations until somebody stops them, or for 30 s."""
     power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
     problem = co.Problem(two_link(), 1.0, power, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
@@ -113,7 +113,7 @@ def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action
 
 def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
     @reraise_interrupt
-    def solved(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolution:
+    def solved(told: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
         late(told)
         return endless(told)
 

@@ -21,7 +21,7 @@ from colloc.problem import Instant
 from colloc.storage.fingerprint import fingerprint
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.support import pickling
-from tests.storage.test_sequence_files import CURVES, GUESS, bounce
+from tests.storage.test_phases_files import CURVES, GUESS, bounce
 from tests.support.problems import everything, time_optimal
 from tests.support.random_trees import random_loads, random_tree
 

@@ -56,7 +56,7 @@ def test_motions_in_phases_and_refinements_tell_as_well():
     effort = co.integral(lambda now: now.tau.T @ now.tau)
     one = co.Problem(two_link(), 1.0, effort, ends)
     durations: list[float] = []
-    co.solve(co.Sequence({"a": one}), CURVE, progress=lambda now: durations.append(now.solution.duration))
+    co.solve(co.Phases({"a": one}), CURVE, progress=lambda now: durations.append(now.solution.duration))
     assert durations == [1.0] * len(durations) != []
     numbers: list[int] = []
     rough = co.solve(one, co.BSpline(3))

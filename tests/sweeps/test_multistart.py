@@ -17,7 +17,7 @@ from colloc.models.closed.five_bar import five_bar
 from colloc.refinement.random_motions import default_durations, near_start, random_start, reach_of
 from colloc.sweeps import search
 from colloc.sweeps.optima import Optima, StartResult
-from tests.storage.test_sequence_files import CURVES, bounce
+from tests.storage.test_phases_files import CURVES, bounce
 from tests.support.problems import effort, everything, time_optimal
 
 CURVE = co.BSpline(20)
@@ -129,7 +129,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
 
 def test_motions_in_phases_have_starts_as_well():
     found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
-    assert isinstance(found.best, co.solution.SequenceSolution)
+    assert isinstance(found.best, co.solution.PhasesSolution)
     assert found.best.outcome.status is co.solver.Status.SOLVED
     usual = [o for o in found.optima if o.from_default_guess]
     assert not usual or found.best.cost <= usual[0].solution.cost
@@ -258,5 +258,5 @@ def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
 
 
 def test_a_program_is_no_problem():
-    with pytest.raises(co.InputError, match="problem must be a Problem or Sequence"):
+    with pytest.raises(co.InputError, match="problem must be a Problem or Phases"):
         co.multistart(co.transcribe(time_optimal(), co.BSpline(8)))  # pyright: ignore[reportArgumentType]

@@ -20,7 +20,7 @@ import colloc as co
 from colloc.problem import Instant
 from colloc.sweeps.cases import enumerate_cases, read_case, warm_start_parents
 from colloc.sweeps.executors import Processes
-from tests.storage.test_sequence_files import bounce
+from tests.storage.test_phases_files import bounce
 from tests.support.problems import time_optimal
 
 CURVE = co.BSpline(12)
@@ -185,10 +185,10 @@ def test_motions_in_phases_are_swept_as_well(tmp_path: Path):
         assert found.failed.size == 0
     solution = found.solution(1)
     assert solution.cost == found["cost"][1]
-    assert isinstance(solution, co.solution.SequenceSolution)
+    assert isinstance(solution, co.solution.PhasesSolution)
 
 
-def falling(mass: float) -> co.Sequence:
+def falling(mass: float) -> co.Phases:
     return bounce(mass=mass)
 
 
@@ -285,7 +285,7 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         ({"timeout": 3.0}, "timeout holds for processes of the sweep's own: give executor=2"),
         ({"seconds": 3.0}, "no argument of sweep named 'seconds'; did you mean 'timeout'"),
         ({"executor": "all"}, "executor must be a number of processes"),
-        ({"problem": 3}, "problem needs a Problem, a Sequence or a function"),
+        ({"problem": 3}, "problem needs a Problem, Phases or a function"),
         ({"problem": lambda other: problem()}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
         ({"parameters": lambda other: {}}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
         ({"folder": "/dev/null/here"}, "cannot be made|must be a file name"),

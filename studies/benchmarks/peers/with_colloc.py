@@ -77,8 +77,8 @@ def hop(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         "landing": co.Problem(leg, co.Free(0.1, 1.0), force, [standing, co.final(**rest)]),
     }
     impact = co.impact("flight", "landing", {"sole": "y"})
-    blow = co.terminal(lambda phases: phases["landing"].start.impulse[0] ** 2)
-    problem = co.Sequence(phases, [impact], minimize=task.weight * blow, duration=task.duration)
+    blow = co.final_cost(lambda phases: phases["landing"].start.impulse[0] ** 2)
+    problem = co.Phases(phases, [impact], minimize=task.weight * blow, duration=task.duration)
     solution = co.solve(problem, curve, progress=False, tol=tol)
     # hop]
     inside = chebyshev(9)

@@ -24,7 +24,7 @@ def acceleration(now: co.problem.Instant) -> ca.SX:
 def test_a_penalty_on_the_end_is_weighed_against_the_way_there(curve, hessian):
     """Minimum of u^2/2 integrated and c (x(T) - 1)^2 / 2: u = lambda (T - t), lambda = c / (1 + c T^3 / 3)."""
     c, T = 40.0, 1.5
-    miss = co.terminal(lambda now: (now.q[0] - 1) ** 2, name="miss")
+    miss = co.final_cost(lambda now: (now.q[0] - 1) ** 2, name="miss")
     problem = co.Problem(SLIDE, T, co.integral(acceleration) + c / 2 * miss, [co.initial(q=0.0, qd=0.0)])
     solution = co.solve(problem, curve, solver=co.Ipopt(hessian=hessian), progress=False)
     pull = c / (1 + c * T**3 / 3)
@@ -37,7 +37,7 @@ def test_a_penalty_on_the_end_is_weighed_against_the_way_there(curve, hessian):
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_the_highest_speed_at_the_end_is_that_of_full_force(curve):
-    speed = co.terminal(lambda now: -now.qd[0], name="speed")
+    speed = co.final_cost(lambda now: -now.qd[0], name="speed")
     problem = co.Problem(SLIDE, 2.0, speed, [co.initial(q=0.0, qd=0.0), co.bounds(tau=(-6, 6))])
     solution = co.solve(problem, curve, progress=False)
     assert solution.success
@@ -47,8 +47,8 @@ def test_the_highest_speed_at_the_end_is_that_of_full_force(curve):
 @pytest.mark.parametrize("curve", [co.BSpline(3), co.Radau(3), co.HermiteSimpson(3)], ids=str)
 def test_derivatives_are_exact(curve):
     stated = everything()
-    torque = co.terminal(lambda now: now.tau[0] ** 2 + ca.sin(now.q[1]) * now.qdd[1] + now.duration * now.payload)
-    problem = replace(stated, minimize=stated.minimize + 0.3 * torque + co.terminal(lambda now: ca.sumsqr(now.q)))
+    torque = co.final_cost(lambda now: now.tau[0] ** 2 + ca.sin(now.q[1]) * now.qdd[1] + now.duration * now.payload)
+    problem = replace(stated, minimize=stated.minimize + 0.3 * torque + co.final_cost(lambda now: ca.sumsqr(now.q)))
     nlp = co.transcribe(problem, curve)
     assert max(nlp.check_derivatives(point(nlp), [1.5]).values()) < 1e-7
     assert sum(nlp.terms(point(nlp), np.array([1.5])).values()) == pytest.approx(
@@ -59,7 +59,7 @@ def test_derivatives_are_exact(curve):
 def test_descents_weigh_the_end_as_solve_does():
     """Soft end states, as in section II of Lee et al. (2005): what the ends leave free, the penalty draws."""
     goal = np.array([0.8, 0.4])
-    miss = co.terminal(lambda now: ca.sumsqr(now.q - goal) + 0.1 * ca.sumsqr(now.qd), name="miss")
+    miss = co.final_cost(lambda now: ca.sumsqr(now.q - goal) + 0.1 * ca.sumsqr(now.qd), name="miss")
     problem = co.Problem(two_link(), 1.0, co.integral(effort) + 500.0 * miss, [co.initial(q=0.1, qd=0.0)])
     nlp = co.transcribe(problem, co.BSpline(20))
     movement = co.descent.Movement(nlp)
@@ -68,17 +68,17 @@ def test_descents_weigh_the_end_as_solve_does():
 
 
 def test_misuse_is_explained():
-    with pytest.raises(co.InputError, match="terminal needs a function of the instant, got 3"):
-        co.terminal(3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(co.InputError, match=r"cost term 'terminal' must return an SX scalar, got shape \(2, 1\)"):
-        co.Problem(two_link(), 1.0, co.terminal(lambda now: now.q))
+    with pytest.raises(co.InputError, match="final_cost needs a function of the instant, got 3"):
+        co.final_cost(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match=r"cost term 'final cost' must return an SX scalar, got shape \(2, 1\)"):
+        co.Problem(two_link(), 1.0, co.final_cost(lambda now: now.q))
 
 
 def test_terms_are_listed_and_named_apart():
-    twice = co.terminal(lambda now: now.q[0], name="effort") + co.integral(effort) + 2 * co.duration()
+    twice = co.final_cost(lambda now: now.q[0], name="effort") + co.integral(effort) + 2 * co.duration()
     problem = co.Problem(two_link(), 1.0, twice)
     assert list(problem.costs) == ["effort", "effort 2", "duration"]
-    assert list(problem.terminals) == ["effort"]
+    assert list(problem.final_costs) == ["effort"]
     assert list(problem.integrands) == ["effort 2", "duration"]
     assert not problem.minimize.is_duration
     assert "1 * effort 2" in repr(problem)

@@ -32,7 +32,7 @@ def rod(mass: float = 2.0) -> co.Model:
 def bounce(
     *, mass: float = 2.0, force: float = 5.0, longest: float = 2.0, e: float = 0.5, marked: str = "xy",
     weight: float = 1.0, total: float = 3.0, goal: float = 2.0,
-) -> co.Sequence:  # fmt: skip
+) -> co.Phases:  # fmt: skip
     """A rod that falls, hits the ground with its end and rises, driven by little; every number can be another."""
     drive = co.integral(effort, name="drive")
     spin = co.bounds(tau={"x": (0.0, 0.0), "y": (-force, force), "rod": (-5.0, 5.0)})
@@ -42,7 +42,7 @@ def bounce(
     )
     rise = co.Problem(rod(mass), co.Free(0.01, 1.0, 0.3), drive, [spin, co.final(q={"rod": goal})])
     hit = co.impact("fall", "rise", {"end": marked}, restitution=e)
-    return co.Sequence({"fall": fall, "rise": rise}, [hit], weight * co.duration(), co.Free(0.2, total))
+    return co.Phases({"fall": fall, "rise": rise}, [hit], weight * co.duration(), co.Free(0.2, total))
 
 
 GUESS = {"fall": co.line((0, 1, 0.3), (0.4, 0.2, 1.1))}
@@ -50,18 +50,18 @@ CURVES = {"fall": co.Radau(6, degree=4), "rise": co.BSpline(8, degree=5)}
 
 
 @pytest.fixture(scope="module")
-def solution() -> co.solution.SequenceSolution:
+def solution() -> co.solution.PhasesSolution:
     return co.solve(bounce(), CURVES, guess=GUESS, compile=False, progress=False)
 
 
 @pytest.fixture(scope="module")
-def saved(solution: co.solution.SequenceSolution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(solution: co.solution.PhasesSolution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "bounce.npz"
     co.save(solution, path)
     return path
 
 
-def compare(back: co.solution.SequenceSolution, solution: co.solution.SequenceSolution) -> None:
+def compare(back: co.solution.PhasesSolution, solution: co.solution.PhasesSolution) -> None:
     """Everything to the last digit."""
     for name in ("x", "t", "q", "qd", "qdd", "tau", "parameters"):
         np.testing.assert_array_equal(getattr(back, name), getattr(solution, name), err_msg=name)
@@ -78,7 +78,7 @@ def compare(back: co.solution.SequenceSolution, solution: co.solution.SequenceSo
 # -- there and back ----------------------------------------------------------------------------------------------------
 
 
-def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.solution.SequenceSolution, saved: Path):
+def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.solution.PhasesSolution, saved: Path):
     sequence = bounce()
     back = co.load(saved, sequence)
     assert back.status is co.solver.Status.SOLVED
@@ -89,13 +89,13 @@ def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.solut
     assert co.solve(sequence, CURVES, guess=back, compile=False, progress=False).iterations <= 1
 
 
-def test_files_of_the_present_schema_stay_readable(solution: co.solution.SequenceSolution):
+def test_files_of_the_present_schema_stay_readable(solution: co.solution.PhasesSolution):
     back = co.load(Path(__file__).parent / "saved" / "phases.npz", bounce())
     assert back.status is co.solver.Status.SOLVED
     assert back.cost == pytest.approx(solution.cost, rel=1e-4)
 
 
-def test_phases_read_without_this_library(solution: co.solution.SequenceSolution, saved: Path):
+def test_phases_read_without_this_library(solution: co.solution.PhasesSolution, saved: Path):
     with np.load(saved, allow_pickle=False) as file:
         meta = json.loads(str(file["meta"]))
         np.testing.assert_array_equal(file["phase_1_q"], solution["rise"].q)
@@ -107,7 +107,7 @@ def test_phases_read_without_this_library(solution: co.solution.SequenceSolution
 def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
     # "type" is also what a curve's own type is called in the file.
     names, ends = ("type", "other"), ([co.initial(q=(0, 0), qd=0)], [co.final(q=(1, 0.5), qd=0)])
-    stated = co.Sequence(
+    stated = co.Phases(
         {k: co.Problem(two_link(), 0.5, co.integral(effort), v) for k, v in zip(names, ends, strict=True)}
     )
     refined = co.solve(stated, tol=1e-4, compile=False, progress=False)
@@ -124,7 +124,7 @@ def test_added_nodes_parameters_and_one_phase_alone(tmp_path: Path):
         [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q={"elbow": -1.0}, qd=0.0), limits,
          co.at(1.0, lambda now: now.q[0] - now.goal, equals=0.0)], parameters=[goal],
     )  # fmt: skip
-    alone = co.Sequence({"reach": reach})
+    alone = co.Phases({"reach": reach})
     found = co.solve(
         alone, co.BSpline(20, nodes=14), parameters={"goal": 0.9}, compile=False, progress=False, raise_on_failure=False
     )
@@ -143,7 +143,7 @@ def test_multipliers_of_an_equation_of_two_phases_stay_with_their_rows(tmp_path:
 
     line = co.path(lambda now: now.point(hand).position[1], equals=0.3, name="line")
     cost = co.integral(effort) + co.integral(lambda now: ca.sumsqr(now.qdd))
-    stated = co.Sequence(
+    stated = co.Phases(
         {
             "first": co.Problem(chain, 0.4, cost, [at(0.0, 0.4), line]),
             "second": co.Problem(chain, 0.6, cost, [line, at(1.0, 0.9)]),
@@ -205,17 +205,17 @@ def test_phases_of_other_names_order_or_links_are_refused(saved: Path):
     original = bounce()
     fall, rise = original.phases.values()
     for phases in ({"fall": fall, "land": rise}, {"rise": rise, "fall": fall}, {"fall": fall}):
-        with pytest.raises(co.InputError, match=r"bounce\.npz' was saved for phases \['fall', 'rise'\], the seq"):
-            co.load(saved, co.Sequence(phases))
+        with pytest.raises(co.InputError, match=r"bounce\.npz' was saved for phases \['fall', 'rise'\], the prob"):
+            co.load(saved, co.Phases(phases))
     with pytest.raises(co.InputError, match="differs in constraint 'impact from fall to rise'"):
-        co.load(saved, co.Sequence({"fall": fall, "rise": rise}, minimize=co.duration(), duration=co.Free(0.2, 3.0)))
+        co.load(saved, co.Phases({"fall": fall, "rise": rise}, minimize=co.duration(), duration=co.Free(0.2, 3.0)))
 
 
 def test_single_motions_and_those_in_phases_are_told_apart(
-    saved: Path, tmp_path: Path, solution: co.solution.SequenceSolution
+    saved: Path, tmp_path: Path, solution: co.solution.PhasesSolution
 ):
     fall = bounce().phases["fall"]
-    with pytest.raises(co.InputError, match=r"bounce\.npz' holds a motion in phases: problem must be a Sequence"):
+    with pytest.raises(co.InputError, match=r"bounce\.npz' holds a motion in phases: problem must be Phases"):
         co.load(saved, fall)
     co.save(solution["fall"], tmp_path / "fall.npz")
     np.testing.assert_array_equal(co.load(tmp_path / "fall.npz", fall).x, solution["fall"].x)
@@ -323,7 +323,7 @@ def test_curves_that_are_together_longer_than_the_variables_are_not_all_built(
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.solution.SequenceSolution, tmp_path: Path):
+def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.solution.PhasesSolution, tmp_path: Path):
     co.storage.to_csv(solution, tmp_path / "bounce.csv")
     with open(tmp_path / "bounce.csv", newline="") as file:
         header, *rows = list(csv.reader(file))
@@ -340,9 +340,7 @@ def test_a_table_has_no_number_where_a_phase_has_no_such_state(tmp_path: Path):
     levels = [co.State(name, rate=lambda now: now.q[0]) for name in ("level", "width", "depth", "age")]
     first = co.Problem(two_link(), 0.5, co.integral(effort), [co.initial(q=(0, 0), qd=0)])
     second = co.Problem(two_link(), 0.5, co.integral(effort), [co.final(q=(1, 0.5), qd=0)], levels)
-    found = co.solve(
-        co.Sequence({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False
-    )
+    found = co.solve(co.Phases({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False)
     co.storage.to_csv(found, tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -361,7 +359,7 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
         changed, joints = co.Model([arm.bodies[0], slide], gravity=arm.gravity), {one: one}
     first = co.Problem(arm, 0.5, co.integral(effort), [co.initial(q=(-1.5, 0.2), qd=0)])
     second = co.Problem(changed, 0.5, co.integral(effort), [co.final(q={one: -1.0}, qd=0)])
-    stated = co.Sequence({"first": first, "second": second}, [co.link("first", "second", joints=joints)])
+    stated = co.Phases({"first": first, "second": second}, [co.connect("first", "second", joints=joints)])
     found = co.solve(stated, co.Radau(12, degree=6), compile=False, progress=False)
     with pytest.raises(
         co.InputError, match=r"first, second have different joints.*co.storage.to_csv\(solution\['first'\]"
@@ -375,7 +373,7 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
 
 
 def test_what_could_not_be_loaded_is_not_saved(
-    solution: co.solution.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solution: co.solution.PhasesSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("colloc.storage.storage.MOST_PHASES", 1)
     with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):

@@ -13,7 +13,7 @@ from colloc.curves import Transcription
 from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
-from colloc.problem import Instant, Sequence
+from colloc.problem import Instant, Phases
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, NamedArray, Sample
 from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
@@ -21,20 +21,20 @@ from colloc.solution.starts import Starts
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, DeferredNLP, SequenceNLP
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
 _MOVING = ("q", "qd", "qdd", "tau")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceSolution(BaseSolution):
-    """An answer to a `Sequence`: one motion from 0 to the sum of all durations, and `solution["flight"]` of each phase.
+class PhasesSolution(BaseSolution):
+    """An answer to a `Phases`: one motion from 0 to the sum of all durations, and `solution["flight"]` of each phase.
 
     Where phases meet a quantity may have two values; at that time it is the later one, and `nodes` hold both.
 
     Parameters
     ----------
-    program : SequenceNLP or DeferredNLP
+    program : PhasesNLP or DeferredNLP
     outcome, parameters, rounds, starts, plan, measured :
         As in `Solution`.
 
@@ -43,12 +43,12 @@ class SequenceSolution(BaseSolution):
     >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
     >>> first = co.Problem(problem.model, 0.5, effort, problem.subject_to[:1])
     >>> second = co.Problem(problem.model, 0.5, effort, problem.subject_to[1:2])
-    >>> solution = co.solve(co.Sequence({"first": first, "second": second}), co.BSpline(10))
+    >>> solution = co.solve(co.Phases({"first": first, "second": second}), co.BSpline(10))
     >>> solution.duration, solution["second"].duration, solution.at(0.75).q.shape
     (1.0, 0.5, (2,))
     """
 
-    program: SequenceNLP | DeferredNLP
+    program: PhasesNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
@@ -57,12 +57,12 @@ class SequenceSolution(BaseSolution):
     measured: Measured = field(default_factory=Measured)
 
     @property
-    def problem(self) -> Sequence:
-        return cast(Sequence, self.program.problem)
+    def problem(self) -> Phases:
+        return cast(Phases, self.program.problem)
 
     @property
-    def nlp(self) -> SequenceNLP:
-        return cast(SequenceNLP, self.program.built)
+    def nlp(self) -> PhasesNLP:
+        return cast(PhasesNLP, self.program.built)
 
     @property
     def curve(self) -> dict[str, Transcription]:
@@ -262,10 +262,10 @@ class SequenceSolution(BaseSolution):
 
 
 def solution_of(
-    program: NLP | SequenceNLP | DeferredNLP, outcome: Outcome, parameters: np.ndarray
-) -> Solution | SequenceSolution:
+    program: NLP | PhasesNLP | DeferredNLP, outcome: Outcome, parameters: np.ndarray
+) -> Solution | PhasesSolution:
     """The solution that a solver's outcome is, of a single motion or of one in phases."""
-    kind: Any = Solution if "" in program.curves else SequenceSolution
+    kind: Any = Solution if "" in program.curves else PhasesSolution
     return kind(program, outcome, parameters)
 
 

@@ -28,14 +28,14 @@ def reach(*more: Any, **given: Any) -> co.Problem:
     return co.Problem(two_link(), 1.0, co.integral(effort), [*ends, *more], **given)
 
 
-def pieces(*times: float, **given: Any) -> co.Sequence:
+def pieces(*times: float, **given: Any) -> co.Phases:
     """`reach` cut at some times."""
     edges, phases = [0.0, *times, 1.0], {}
     for k, (a, b) in enumerate(pairwise(edges)):
         ends = [co.initial(q=(0, 0), qd=0)] if k == 0 else []
         ends += [co.final(q=(1, 0.5), qd=0)] if b == 1.0 else []
         phases[f"part {k}"] = co.Problem(two_link(), b - a, co.integral(effort), ends)
-    return co.Sequence(phases, **given)
+    return co.Phases(phases, **given)
 
 
 # -- the same optimum as in one piece --------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_free_durations_of_phases_add_up_to_the_given_one():
         "first": co.Problem(two_link(), co.Free(0.1, 0.8), co.integral(effort), [co.initial(q=(0, 0), qd=0)]),
         "second": co.Problem(two_link(), co.Free(0.1, 0.8), co.integral(effort), [co.final(q=(1, 0.5), qd=0)]),
     }
-    cut = solve(co.Sequence(phases, duration=1.0), co.Radau(12, degree=5))
+    cut = solve(co.Phases(phases, duration=1.0), co.Radau(12, degree=5))
     assert cut.duration == pytest.approx(1.0, abs=1e-12)
     assert cut.cost == pytest.approx(solve(reach(), CURVES[0]).cost, rel=1e-9)
 
@@ -68,7 +68,7 @@ def test_joints_held_in_two_phases_are_not_linked():
     spans = [co.Free(0.1, 0.8), co.Free(0.1, 0.8)]
     ends = [co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 1.0}, qd=0.0)]
     phases = {f"part {k}": co.Problem(two_link(), spans[k], co.integral(effort), [held, ends[k]]) for k in range(2)}
-    sequence = co.Sequence(phases, [co.link("part 0", "part 1", qdd=True)], duration=1.0)
+    sequence = co.Phases(phases, [co.connect("part 0", "part 1", qdd=True)], duration=1.0)
     nlp = co.transcribe(sequence, co.BSpline(3, degree=4), compile=False)
     (link,) = (block for block in nlp.constraints if block.name == "part 0 to part 1")
     assert link.rows.labels == tuple(f"part 0 to part 1, {quantity}[shoulder]" for quantity in ("q", "qd", "qdd"))
@@ -84,7 +84,7 @@ def test_time_is_minimised_over_all_phases():
     second = co.Problem(two_link(), co.Free(0.02, 2.0), subject_to=[co.final(q=(1.0, -1.0), qd=0.0), limits])
     # Where the arm is cut no duration says: half of the time each.
     half = co.boundary(lambda phases: phases["first"].duration - phases["second"].duration, equals=0.0)
-    cut = solve(co.Sequence({"first": first, "second": second}, [half], co.duration()), tol=1e-4)
+    cut = solve(co.Phases({"first": first, "second": second}, [half], co.duration()), tol=1e-4)
     assert cut.status is co.solver.Status.SOLVED
     assert cut.duration == pytest.approx(0.391854539516, rel=1e-4)
     assert cut.cost == pytest.approx(solve(problem, tol=1e-4).cost, rel=1e-4)
@@ -109,7 +109,7 @@ def test_arcs_between_switches_end_in_the_time_optimum(curve, abs):
         span = co.Free(0.01, 0.5, times[k + 1] - times[k])
         arcs[f"arc {k}"] = co.Problem(two_link(), span, subject_to=[held, *([ends[k]] if k in ends else [])])
     guess = {f"arc {k}": co.line(a, b) for k, (a, b) in enumerate(pairwise(postures))}
-    found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess, solver=co.Ipopt(tol=1e-13))
+    found = solve(co.Phases(arcs, minimize=co.duration()), curve, guess=guess, solver=co.Ipopt(tol=1e-13))
     assert found.status is co.solver.Status.SOLVED
     assert found.duration == pytest.approx(0.391854539516, abs=abs)
     assert found.violation < 1e-4
@@ -118,7 +118,7 @@ def test_arcs_between_switches_end_in_the_time_optimum(curve, abs):
 # -- the program ------------------------------------------------------------------------------------------------------
 
 
-def full() -> co.Sequence:
+def full() -> co.Phases:
     """One of everything, twice, with unlike curves and all kinds of links."""
     problem = everything()
     slack = co.State("level", rate=lambda now: now.tau[0] - now.level, lower=-50.0, upper=50.0)
@@ -134,9 +134,9 @@ def full() -> co.Sequence:
         lambda phases: phases["go"].end.tau[0] * phases["on"].duration + phases["on"].start.level * phases["go"].end.t,
         lower=-90.0, upper=90.0, name="across",
     )  # fmt: skip
-    end = co.terminal(lambda phases: ca.sumsqr(phases["on"].end.q - phases["go"].start.q) * phases["go"].duration)
-    back = co.link("on", "go", q=False, joints={"base": "base", "slide": ("slide", -1.0)})
-    return co.Sequence({"go": first, "on": second}, [across, back], co.duration() + 0.3 * end, co.Free(0.9, 2.0))
+    end = co.final_cost(lambda phases: ca.sumsqr(phases["on"].end.q - phases["go"].start.q) * phases["go"].duration)
+    back = co.connect("on", "go", q=False, joints={"base": "base", "slide": ("slide", -1.0)})
+    return co.Phases({"go": first, "on": second}, [across, back], co.duration() + 0.3 * end, co.Free(0.9, 2.0))
 
 
 @pytest.mark.parametrize("curve", [co.Radau(3), {"go": co.BSpline(4), "on": co.HermiteSimpson(3)}], ids=str)
@@ -156,7 +156,7 @@ def test_rows_and_variables_are_named_with_their_phase():
     assert "across" in names
     assert "duration" in names
     assert nlp.variable_name(nlp.n_x - 1, x) == "on: payload"
-    assert set(nlp.terms(x, np.array([1.5]))) >= {"go: duration", "on: effort", "duration", "terminal"}
+    assert set(nlp.terms(x, np.array([1.5]))) >= {"go: duration", "on: effort", "duration", "final cost"}
     assert "go: q" in repr(nlp)
 
 
@@ -177,7 +177,7 @@ def test_states_signals_and_constants_go_on_as_stated():
         return co.Problem(loaded, 0.5, cost, [*ends, drive], [co.Unknown("command", 2), motor, mass])
 
     first, second = phase(co.initial(q=(0, 0), qd=0)), phase(co.final(q=(1, 0.5), qd=0))
-    found = solve(co.Sequence({"first": first, "second": second}), co.Radau(8, degree=4))
+    found = solve(co.Phases({"first": first, "second": second}), co.Radau(8, degree=4))
     assert found.status is co.solver.Status.SOLVED
     one, two = found["first"], found["second"]
     np.testing.assert_allclose(one.at(0.5).force, two.at(0.0).force, atol=1e-8)
@@ -195,9 +195,9 @@ def test_a_cycle_may_be_its_own_mirror_image():
     """A pendulum with a cart that swings from side to side: half a period is all there is to find."""
     chain = planar_chain(2)
     one, two = chain.joint_names
-    mirrored = co.link("half", "half", joints={one: (one, -1.0), two: (two, -1.0)})
+    mirrored = co.connect("half", "half", joints={one: (one, -1.0), two: (two, -1.0)})
     half = co.Problem(chain, 0.6, co.integral(effort), [co.at(0.0, lambda now: now.q[0] + 2.0, equals=0.0)])
-    found = solve(co.Sequence({"half": half}, [mirrored]), co.Radau(20, degree=5))
+    found = solve(co.Phases({"half": half}, [mirrored]), co.Radau(20, degree=5))
     assert found.status is co.solver.Status.SOLVED
     np.testing.assert_allclose(found.at(0.0).q, -found.at(0.6).q, atol=1e-8)
     np.testing.assert_allclose(found.at(0.0).qd, -found.at(0.6).qd, atol=1e-7)
@@ -206,9 +206,9 @@ def test_a_cycle_may_be_its_own_mirror_image():
 def test_joints_apart_may_jump_while_their_velocities_go_on():
     chain = planar_chain(2)
     one, two = chain.joint_names
-    apart = co.link("turn", "turn", joints={one: one, two: two}, apart=[one])
+    jumping = co.connect("turn", "turn", joints={one: one, two: two}, jumps=[one])
     turn = co.Problem(chain, 0.6, co.integral(effort), [co.boundary(lambda a, b: b.q[0] - a.q[0] - 1.0, equals=0.0)])
-    found = solve(co.Sequence({"turn": turn}, [apart]), co.Radau(20, degree=5))
+    found = solve(co.Phases({"turn": turn}, [jumping]), co.Radau(20, degree=5))
     start, end = found.at(0.0), found.at(0.6)
     assert end.q[0] - start.q[0] == pytest.approx(1.0, abs=1e-8)
     assert end.q[1] == pytest.approx(start.q[1], abs=1e-8)
@@ -225,7 +225,7 @@ def test_phases_of_unlike_mechanisms_are_joined_by_name():
         longer, 0.5, co.integral(effort), [co.final(q=(-1.0, 0.2, 0.1), qd=0), co.initial(q={all_names[2]: 0.3})]
     )
     found = solve(
-        co.Sequence({"first": first, "second": second}, [co.link("first", "second", joints=joints)]),
+        co.Phases({"first": first, "second": second}, [co.connect("first", "second", joints=joints)]),
         co.Radau(20, degree=5),
     )
     np.testing.assert_allclose(found["first"].at(0.5).q, found["second"].at(0.0).q[:2], atol=1e-9)
@@ -274,7 +274,7 @@ def test_impacts_conserve_what_they_should(seed):
     letters = "".join("xyz"[k] for k in axes)
     marked = co.Model(tree.bodies, gravity=tree.gravity, name=tree.name, markers={"toe": (hit, tuple(where))})
     still = co.Problem(marked, 1.0)
-    sequence = co.Sequence({"a": still, "b": still}, [co.impact("a", "b", {"toe": letters}, restitution=e)])
+    sequence = co.Phases({"a": still, "b": still}, [co.impact("a", "b", {"toe": letters}, restitution=e)])
     across = sequence.rows["impact from a to b"]
     assert [tuple(point) for point in across.points] == [("a", "end"), ("b", "start")]
     slots = [np.zeros(across.function.size1_in(k)) for k in range(across.function.n_in())]
@@ -305,7 +305,7 @@ def test_a_rod_that_hits_the_ground_keeps_its_momentum_about_the_contact(e):
     touch = co.at(1.0, lambda now: now.marker("end").position[1], equals=0.0)
     fall = co.Problem(ball(), co.Free(0.1, 2.0, 0.4), subject_to=[co.initial(q=(0, 1, 0.3), qd=(1, 0, 2)), free, touch])
     after = co.Problem(ball(), 0.1, subject_to=[free])
-    sequence = co.Sequence({"fall": fall, "after": after}, [co.impact("fall", "after", {"end": "xy"}, restitution=e)])
+    sequence = co.Phases({"fall": fall, "after": after}, [co.impact("fall", "after", {"end": "xy"}, restitution=e)])
     found = solve(sequence, co.Radau(6, degree=4), guess={"fall": co.line((0, 1, 0.3), (0.4, 0.2, 1.1))})
     assert found.status is co.solver.Status.SOLVED
     one, two = found["fall"].at(found["fall"].duration), found["after"].at(0.0)
@@ -356,14 +356,14 @@ def test_errors_and_limits_are_told_by_phase():
         ),
     }  # fmt: skip
     with pytest.raises(co.SolveError, match=r"first: |second: |first to second") as caught:
-        solve(co.Sequence(phases, duration=0.2), co.Radau(4), solver=co.Ipopt(max_iter=200))
-    assert isinstance(caught.value.solution, co.solution.SequenceSolution)
+        solve(co.Phases(phases, duration=0.2), co.Radau(4), solver=co.Ipopt(max_iter=200))
+    assert isinstance(caught.value.solution, co.solution.PhasesSolution)
 
 
 def test_phases_that_cost_nothing_are_not_called_coarse():
     first = co.Problem(two_link(), 0.4, subject_to=[co.initial(q=(0, 0), qd=0)])
     second = co.Problem(two_link(), 0.6, co.integral(effort), [co.final(q=(1, 0.5), qd=0)])
-    found = solve(co.Sequence({"first": first, "second": second}), co.Radau(10, degree=5))
+    found = solve(co.Phases({"first": first, "second": second}), co.Radau(10, degree=5))
     assert found["first"].cost == 0.0
     assert found["first"].status is not co.solver.Status.FAILED
 
@@ -388,7 +388,7 @@ def test_parameters_are_those_of_all_phases():
         two_link(), 0.5, co.integral(effort),
         [co.final(q={"elbow": 0.5}, qd=0), co.at(1.0, lambda now: now.q[0] - now.goal, equals=0.0)], parameters=[goal],
     )  # fmt: skip
-    nlp = co.transcribe(co.Sequence({"first": first, "second": second}), co.Radau(6))
+    nlp = co.transcribe(co.Phases({"first": first, "second": second}), co.Radau(6))
     for value in (1.0, 0.3):
         found = co.solve(nlp, parameters={"goal": value}, progress=False)
         assert found.at(1.0).q[0] == pytest.approx(value, abs=1e-8)
@@ -409,26 +409,26 @@ LEVEL = co.State("level", rate=lambda now: now.q[0])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: co.Sequence({}), "phases must name one Problem or more"),
-        (lambda: co.Sequence(None), "phases"),  # pyright: ignore[reportArgumentType]
-        (lambda: co.Sequence({"a": 3}), "phase 'a' must be a Problem"),  # pyright: ignore[reportArgumentType]
-        (lambda: co.Sequence({"": reach()}), "name of a phase must be a non-empty string"),
-        (lambda: co.Sequence({"a": reach()}, [co.link("a", "flight")]), "no phase named 'flight'"),
-        (lambda: co.Sequence({"a": reach()}, [co.bounds(q=(0, 1))]),  # pyright: ignore[reportArgumentType]
-         "can contain co.link, co.impact and co.boundary"),
-        (lambda: co.Sequence({"a": reach(), "b": co.Problem(co.Model.empty(), 1.0)}), "have different joints"),
-        (lambda: co.Sequence({"a": reach()}, [co.link("a", "a", joints={"hip": "elbow"})]), "in phase 'a' named 'hip'"),
-        (lambda: co.Sequence({"a": reach()}, [co.link("a", "a", joints={"elbow": "hip"})]), "in phase 'a' named 'hip'"),
-        (lambda: co.Sequence({"a": reach()}, minimize=co.integral(effort)), "is an integral, which belongs"),
-        (lambda: co.Sequence({"a": reach()}, minimize=3), "minimize must be a Cost"),  # pyright: ignore[reportArgumentType]
-        (lambda: co.Sequence({"a": reach()}, duration=-1), "duration must be"),
-        (lambda: co.Sequence({"a": reach()}, [co.boundary(lambda e: e["b"].end.q, equals=0.0)]), "no phase named 'b'"),
-        (lambda: co.Sequence({"a": reach()}, [co.impact("a", "a", {"toe": "xy"})]), "no marker"),
+        (lambda: co.Phases({}), "phases must name one Problem or more"),
+        (lambda: co.Phases(None), "phases"),  # pyright: ignore[reportArgumentType]
+        (lambda: co.Phases({"a": 3}), "phase 'a' must be a Problem"),  # pyright: ignore[reportArgumentType]
+        (lambda: co.Phases({"": reach()}), "name of a phase must be a non-empty string"),
+        (lambda: co.Phases({"a": reach()}, [co.connect("a", "flight")]), "no phase named 'flight'"),
+        (lambda: co.Phases({"a": reach()}, [co.bounds(q=(0, 1))]),  # pyright: ignore[reportArgumentType]
+         "can contain co.connect, co.impact and co.boundary"),
+        (lambda: co.Phases({"a": reach(), "b": co.Problem(co.Model.empty(), 1.0)}), "have different joints"),
+        (lambda: co.Phases({"a": reach()}, [co.connect("a", "a", joints={"hip": "elbow"})]), "phase 'a' named 'hip'"),
+        (lambda: co.Phases({"a": reach()}, [co.connect("a", "a", joints={"elbow": "hip"})]), "phase 'a' named 'hip'"),
+        (lambda: co.Phases({"a": reach()}, minimize=co.integral(effort)), "is an integral, which belongs"),
+        (lambda: co.Phases({"a": reach()}, minimize=3), "minimize must be a Cost"),  # pyright: ignore[reportArgumentType]
+        (lambda: co.Phases({"a": reach()}, duration=-1), "duration must be"),
+        (lambda: co.Phases({"a": reach()}, [co.boundary(lambda e: e["b"].end.q, equals=0.0)]), "no phase named 'b'"),
+        (lambda: co.Phases({"a": reach()}, [co.impact("a", "a", {"toe": "xy"})]), "no marker"),
         (lambda: co.impact("a", "b", {"toe": "xw"}), "must be some of the letters xyz"),
         (lambda: co.impact("a", "b", {}), "an impact needs a marker"),
         (lambda: co.impact("a", "b", {"toe": "x"}, restitution=2.0), r"restitution must lie in \[0, 1\]"),
-        (lambda: co.link("a", "b", joints={"x": 3}), "joint of a link"),
-        (lambda: co.link("a", "b", apart="x", q=1), "must be"),  # pyright: ignore[reportArgumentType]
+        (lambda: co.connect("a", "b", joints={"x": 3}), "joint of a connection"),
+        (lambda: co.connect("a", "b", jumps="x", q=1), "must be"),  # pyright: ignore[reportArgumentType]
         (lambda: co.transcribe(pieces(0.4), {"part 0": co.Radau(4)}), "every phase needs a curve, and part 1 has none"),
         (lambda: co.transcribe(pieces(0.4), {"part 2": co.Radau(4)}), "no phase named 'part 2'"),
         (lambda: co.transcribe(pieces(0.4), co.BSpline(5, knots="free")), "phase 'part 0' must have given knots"),
@@ -449,7 +449,7 @@ def test_slips_in_functions_across_phases_are_explained():
         (lambda phases: phases.q, r"take one by name, as in phases\['a'\].end.q"),
     ):
         with pytest.raises(AttributeError, match=message):
-            co.Sequence({"a": reach()}, [co.boundary(fn, equals=0.0)])
+            co.Phases({"a": reach()}, [co.boundary(fn, equals=0.0)])
 
 
 # -- equations that hold in one phase and the next ---------------------------------------------------------------------
@@ -463,11 +463,11 @@ def test_an_equation_of_two_phases_is_imposed_once_where_they_meet():
     def line() -> co.problem.Condition:
         return co.path(lambda now: now.point(hand).position[1], equals=0.3, name="line")
 
-    def phases(first: Any, second: Any) -> co.Sequence:
+    def phases(first: Any, second: Any) -> co.Phases:
         cost = co.integral(effort) + co.integral(lambda now: ca.sumsqr(now.qdd))
         begin = co.Problem(chain, 0.4, cost, [co.at(0.0, lambda now: now.point(hand).position[0], equals=0.4), first])
         end = co.Problem(chain, 0.6, cost, [co.at(1.0, lambda now: now.point(hand).position[0], equals=0.9), second])
-        return co.Sequence({"first": begin, "second": end})
+        return co.Phases({"first": begin, "second": end})
 
     one = line()
     curve, guess = co.Radau(8, degree=5), co.line((1.0, -1.0, -1.0), (0.6, -0.6, -0.5))
@@ -493,7 +493,7 @@ def test_an_impact_may_go_on_as_its_mirror_image():
     )  # fmt: skip
     strike = co.impact("hop", "hop", {"left": "y"}, joints=joints, restitution=0.6)
     found = solve(
-        co.Sequence({"hop": hop}, [strike]), co.Radau(10, degree=4), guess=co.line((0.2, 0.1, 0.2), (-0.2, 0.1, -0.2))
+        co.Phases({"hop": hop}, [strike]), co.Radau(10, degree=4), guess=co.line((0.2, 0.1, 0.2), (-0.2, 0.1, -0.2))
     )
     assert found.status is co.solver.Status.SOLVED
     end, start = found.at(found.duration), found.at(0.0)

@@ -12,7 +12,7 @@ import numpy as np
 from colloc.model import Model
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.phase_functions import (
-    Link,
+    Connection,
     NamedPhases,
     PhaseEnds,
     PhaseRows,
@@ -34,12 +34,12 @@ from colloc.support.pickling import Portable
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Sequence(Tabular, Portable):
+class Phases(Tabular, Portable):
     """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
 
     A phase goes on where the one before it ends: joint positions, velocities and states of the same name are continuous
-    unless a `link` or an `impact` between the two says otherwise. An `Unknown` constant that several phases have is the
-    same in all.
+    unless a `connect` or an `impact` between the two says otherwise. An `Unknown` constant that several phases have is
+    the same in all.
 
     An equation in positions or velocities that holds in one phase and the next, such as for a foot that stays where it
     is, should be one and the same `path` in both: where they meet it is then imposed once. Stated by two it is imposed
@@ -49,13 +49,13 @@ class Sequence(Tabular, Portable):
     ----------
     phases : mapping of str to Problem
         In the order of time.
-    subject_to : sequence of link, impact and boundary
+    subject_to : sequence of connect, impact and boundary
         Links beside those by default, such as from the last phase to the first one, of a cyclic motion. The function of
         a `boundary` takes the phases' ends by name:
         ``lambda phases: phases["landing"].end.q - phases["push"].start.q``.
     minimize : Cost, optional
-        In addition to the costs of the phases: `duration`, that of all phases together, and `terminal`, whose function
-        takes the phases' ends.
+        In addition to the costs of the phases: `duration`, that of all phases together, and `final_cost`,
+        whose function takes the phases' ends.
     duration : Free or float, optional [s]
         Of all phases together; by default what theirs add up to.
 
@@ -66,7 +66,7 @@ class Sequence(Tabular, Portable):
 
     See Also
     --------
-    link : A phase that goes on where another ends.
+    connect : A phase that goes on where another ends.
     impact : Velocities that jump.
     Problem : One phase.
 
@@ -76,7 +76,7 @@ class Sequence(Tabular, Portable):
     >>> there = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [start, torques])
     >>> back = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [torques, co.final(q=(0.0, -2.0), qd=0.0)])
     >>> touch = co.boundary(lambda phases: phases["back"].start.q, equals=(1.0, -1.0))
-    >>> solution = co.solve(co.Sequence({"there": there, "back": back}, [touch]), co.BSpline(15), progress=False)
+    >>> solution = co.solve(co.Phases({"there": there, "back": back}, [touch]), co.BSpline(15), progress=False)
     >>> round(solution["there"].duration, 2), round(solution.duration, 2)
     (0.39, 0.79)
     """
@@ -101,18 +101,18 @@ class Sequence(Tabular, Portable):
         for item in links:
             if not isinstance(item, Statement) or item.where.instants < 2:
                 raise InputError(
-                    "subject_to of a Sequence can contain co.link, co.impact and co.boundary; what holds in a phase "
+                    "subject_to of Phases can contain co.connect, co.impact and co.boundary; what holds in a phase "
                     f"belongs to its Problem; got {quoted(item)}"
                 )
             for phase in item.joins or ():
                 if phase not in phases:
                     raise unknown_name("phase", phase, phases)
         joined = [item.joins for item in links]
-        links += tuple(Link(*pair) for pair in pairwise(phases) if pair not in joined)
+        links += tuple(Connection(*pair) for pair in pairwise(phases) if pair not in joined)
         if not isinstance(self.minimize, Cost):
-            raise InputError(f"minimize must be a Cost (see co.duration, co.terminal), got {quoted(self.minimize)}")
+            raise InputError(f"minimize must be a Cost (see co.duration, co.final_cost), got {quoted(self.minimize)}")
         for term in self.minimize.terms:
-            if term.fn is not None and not term.terminal:
+            if term.fn is not None and not term.final:
                 raise InputError(f"cost term {term.name!r} is an integral, which belongs to the Problem of a phase")
         if self.duration is not None and not isinstance(self.duration, Free):
             object.__setattr__(self, "duration", fixed_duration(self.duration))
@@ -219,7 +219,7 @@ class Sequence(Tabular, Portable):
         for name, constraint in self.rows.items():
             count = constraint.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))
-        return Table(f"Sequence of {len(self.phases)} phases", ("", ""), lines)
+        return Table(f"Phases: {len(self.phases)} phases", ("", ""), lines)
 
 
 def _alike(phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:

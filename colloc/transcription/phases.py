@@ -14,8 +14,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
-from colloc.problem import PhasePoint, PhaseRows
-from colloc.problem import Sequence as Phases
+from colloc.problem import PhasePoint, PhaseRows, Phases
 from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
@@ -32,12 +31,12 @@ class _Blocks(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceNLP(BaseNLP):
-    """The program of a `Sequence`: variables of the phases one after another; rows and costs of each, then of all.
+class PhasesNLP(BaseNLP):
+    """The program of a `Phases`: variables of the phases one after another; rows and costs of each, then of all.
 
     Parameters
     ----------
-    problem : Sequence
+    problem : Phases
     phases : dict of str to NLP
         Those of the phases alone.
 
@@ -49,7 +48,7 @@ class SequenceNLP(BaseNLP):
     Examples
     --------
     >>> half = co.Problem(problem.model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [])
-    >>> both = co.Sequence({"first": half, "second": half})
+    >>> both = co.Phases({"first": half, "second": half})
     >>> list(co.transcribe(both, co.BSpline(5)).phases)
     ['first', 'second']
     """
@@ -65,7 +64,7 @@ class SequenceNLP(BaseNLP):
         _ = self._of_phases, self._across
 
     @classmethod
-    def build(cls, problem: Phases, recipes: Mapping[str, Recipe]) -> SequenceNLP:
+    def build(cls, problem: Phases, recipes: Mapping[str, Recipe]) -> PhasesNLP:
         """The program of a sequence, its phases each by a recipe of its own."""
         check_phases(instance("problem", problem, Phases).phases, recipes, Recipe)
         phases = {name: NLP.build(phase, recipes[name]) for name, phase in problem.phases.items()}
@@ -73,7 +72,7 @@ class SequenceNLP(BaseNLP):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By the phases' names: their problems are those of the sequence, which knows its own by identity.
-        return SequenceNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()})
+        return PhasesNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()})
 
     @cached_property
     def parts(self) -> dict[str, slice]:
@@ -156,8 +155,8 @@ class SequenceNLP(BaseNLP):
     def free_duration(self) -> bool:
         return any(nlp.free_duration for nlp in self.phases.values())
 
-    def with_phases(self, phases: Mapping[str, NLP]) -> SequenceNLP:
-        return SequenceNLP(self.problem, phases)
+    def with_phases(self, phases: Mapping[str, NLP]) -> PhasesNLP:
+        return PhasesNLP(self.problem, phases)
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of all phases together at x [s]."""
