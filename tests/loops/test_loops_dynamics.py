@@ -19,7 +19,7 @@ from colloc.models.closed.rower import rower
 from colloc.models.closed.slider_crank import CRANK as THROW
 from colloc.models.closed.slider_crank import PISTON_MASS, ROD, slider_crank
 from tests.support.random_loops import HELD, Closed, closed_chain, multiplier_forward, pinocchio_forward
-from tests.support.random_trees import coordinates, evaluate, random_loads
+from tests.support.random_trees import coordinates, evaluate, random_loads, relative_error
 
 # Kinds of loops and number of bodies: every kind alone, then several at once.
 CASES = (
@@ -47,12 +47,6 @@ def case(number: int) -> tuple[Closed, loops.ClosedChain, list[co.Load]]:
 def rates(chain: loops.ClosedChain, seed: int = 3) -> np.ndarray:
     """Rates and accelerations of the independent joints, (2, mobility)."""
     return np.random.default_rng(seed).normal(size=(2, chain.mobility))
-
-
-def relative_error(value: np.ndarray, expected: np.ndarray) -> float:
-    """Largest difference, relative to the largest expected value but at least 1."""
-    assert value.shape == expected.shape
-    return float(np.abs(value - expected).max() / max(1.0, np.abs(expected).max()))
 
 
 @every_case

@@ -18,7 +18,7 @@ from colloc.models.closed.four_bar import four_bar
 from colloc.models.closed.parallel_scara import parallel_scara
 from colloc.models.closed.rower import oar_load, rower
 from tests.support.random_loops import closed_chain
-from tests.support.random_trees import evaluate, random_loads
+from tests.support.random_trees import evaluate, random_loads, relative_error
 
 CASES = (
     (("spherical",), 8), (("revolute",), 11), (("on_line", "on_plane"), 9), (("spherical", "on_line"), 12),
@@ -31,7 +31,7 @@ MODELS = (
     five_bar(), five_bar(actuators=("waist", "upper_arm", "rod")), five_bar(actuators=FIVE),
     parallel_scara(), rower(),
 )  # fmt: skip
-every_chain = pytest.mark.parametrize("number", range(len(CASES) * len(DRIVES) + len(MODELS)))
+every_chain = pytest.mark.parametrize("number", range(len(CASES) + len(MODELS)))
 
 
 class Case(NamedTuple):
@@ -45,22 +45,21 @@ class Case(NamedTuple):
 
 @lru_cache
 def case(number: int) -> Case:
-    """Random chains, each driven in three ways, then the models."""
-    kind, drive = divmod(number, len(DRIVES))
-    rng = np.random.default_rng(500 + kind)
-    if kind >= len(CASES):
-        number -= len(CASES) * len(DRIVES)
+    """Random chains, driven in three ways by turns, then the models."""
+    rng = np.random.default_rng(500 + number)
+    if number >= len(CASES):
+        number -= len(CASES)
         return _case(rng, MODELS[number], [oar_load()] if MODELS[number].model.name == "rower" else [])
-    drawn = closed_chain(rng, *CASES[kind])
+    drawn = closed_chain(rng, *CASES[number])
     chain = loops.ClosedChain(drawn.model, drawn.loops, guess=drawn.q)
     names = {
         "independent": chain.independent,
         "one more": [*chain.independent, chain.dependent[0]],
         "all": drawn.model.joint_names,
-    }[DRIVES[drive]]
+    }[DRIVES[number % len(DRIVES)]]
     weights = rng.uniform(0.5, 2.0, len(names))
     chain = loops.ClosedChain(drawn.model, drawn.loops, chain.independent, names, weights, chain.posture)
-    return _case(rng, chain, random_loads(rng, drawn.model) if kind % 2 else [])
+    return _case(rng, chain, random_loads(rng, drawn.model) if number % 2 else [])
 
 
 def _case(rng: np.random.Generator, chain: loops.ClosedChain, loads: Sequence[co.Load]) -> Case:
@@ -112,19 +111,13 @@ def analytic(number: int) -> list[np.ndarray]:
     return [np.array(x) for x in ca.Function("f", [q, ud, udd], [*first, second]).call(list(map(ca.DM, state)))]
 
 
-def relative_error(value: np.ndarray, expected: np.ndarray) -> float:
-    """Largest difference, relative to the largest expected value but at least 1."""
-    assert value.shape == expected.shape
-    return float(np.abs(value - expected).max() / max(1.0, np.abs(expected).max()))
-
-
 @every_chain
 def test_first_and_second_derivatives_agree_with_automatic_differentiation(number):
     for value, expected in zip(analytic(number), differentiated(number), strict=True):
         assert relative_error(value, expected) < 1e-10
 
 
-@pytest.mark.parametrize("number", [1, 5, 8, 9, 14, 16, 21, 23, 25, 26, 27, 28])
+@pytest.mark.parametrize("number", [0, 1, 2, 7, 9, 12, 14])
 def test_derivatives_agree_with_central_differences(number):
     """With the loops solved anew at every step: torques for the first, first derivatives for the second."""
     chain, loads, state, weights = case(number)
@@ -145,9 +138,9 @@ def test_derivatives_agree_with_central_differences(number):
 
 
 def test_cases_cover_redundant_and_exact_actuation_and_other_drives_than_the_independent_joints():
-    chains = [case(k).chain for k in range(len(CASES) * len(DRIVES) + len(MODELS))]
-    assert sum(chain.redundant for chain in chains) > 10
-    assert sum(not chain.redundant for chain in chains) > 10
+    chains = [case(k).chain for k in range(len(CASES) + len(MODELS))]
+    assert sum(chain.redundant for chain in chains) > 5
+    assert sum(not chain.redundant for chain in chains) > 5
     exact = [chain for chain in chains if not chain.redundant]
     assert sum(set(chain.actuators) != set(chain.independent) for chain in exact) >= 2
     assert any(len(chain.loops) > 1 for chain in chains)
@@ -156,7 +149,7 @@ def test_cases_cover_redundant_and_exact_actuation_and_other_drives_than_the_ind
 @pytest.mark.parametrize("loose", ["jacobians", "hessians"])
 def test_a_wrong_closure_derivative_shows(monkeypatch, loose):
     """The rate of the Jacobian, then the Hessian of the closures, one part in a hundred too large."""
-    number = 8  # fully driven
+    number = 2  # fully driven
     right = getattr(module, loose)
 
     def wrong(*arguments):

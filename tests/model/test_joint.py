@@ -31,7 +31,7 @@ def exponential(angular: Any, linear: Any, q: float) -> np.ndarray:
     return expm(q * np.array([[0, -z, y, u], [z, 0, -x, v], [-y, x, 0, w], [0, 0, 0, 0]]))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_joint_is_the_exponential_of_its_screw_between_two_transforms(seed):
     """Hinges, slides, threads and screws whose axis misses the joint frame, from minus to plus two turns."""
     rng = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ from tests.support.random_trees import (
     random_tree,
 )
 
-SEEDS = range(300, 320)
+SEEDS = range(300, 306)
 
 
 def motion_of_a_point(seed: int) -> tuple[co.Model, State, str, np.ndarray]:
@@ -158,7 +158,7 @@ def transform_at(joint: co.model.Joint, q: float) -> np.ndarray:
     return evaluate([joint.transform(symbol)], [symbol], [q])[0]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_revolute_dh_row_is_its_four_elementary_motions(seed):
     """Standard DH: Rz(q + theta) Tz(d) Tx(a) Rx(alpha)."""
     q, theta, d, a, alpha = np.random.default_rng(seed).uniform(-3, 3, 5)
@@ -166,7 +166,7 @@ def test_revolute_dh_row_is_its_four_elementary_motions(seed):
     assert transform_at(co.dh_revolute(theta, d, a, alpha), q) == pytest.approx(expected, abs=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_prismatic_dh_row_is_its_four_elementary_motions(seed):
     """Standard DH: Rz(theta) Tz(q + d) Tx(a) Rx(alpha)."""
     q, theta, d, a, alpha = np.random.default_rng(seed).uniform(-3, 3, 5)
@@ -180,7 +180,7 @@ def test_a_dh_row_may_be_symbolic():
     assert result == pytest.approx(transform_at(co.dh_revolute(-0.7, 0.2, 0.5, 1.1), 0.3), abs=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_revolute_joint_turns_about_its_normalised_axis_in_the_placed_frame(seed):
     rng = np.random.default_rng(seed)
     axis, q = rng.normal(size=3), 0.8
@@ -190,7 +190,7 @@ def test_revolute_joint_turns_about_its_normalised_axis_in_the_placed_frame(seed
     assert transform_at(co.revolute(axis.tolist(), place), q) == pytest.approx(place @ expected, abs=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_prismatic_joint_slides_along_its_normalised_axis_in_the_placed_frame(seed):
     rng = np.random.default_rng(seed)
     axis, q = rng.normal(size=3), 0.8
@@ -229,7 +229,7 @@ def difference(one: ca.SX, two: ca.SX, symbol: ca.SX) -> float:
     return max(float(ca.DM(function(value))) for value in (-2.1, 0.0, 0.7))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_placement_follows_the_roll_pitch_yaw_of_scipy(seed):
     """URDF: roll, pitch, yaw about the fixed axes x, y, z in this order, which is Rz(yaw) Ry(pitch) Rx(roll)."""
     rng = np.random.default_rng(seed)

@@ -8,15 +8,11 @@ import colloc as co
 from colloc.models.chains import point_masses as pc
 from colloc.models.chains.point_masses import PointMassChain
 from colloc.models.chains.serial import planar_chain
-from tests.support.random_trees import coordinates, evaluate
+from tests.support.random_trees import coordinates, evaluate, relative_error
 
 
 def random_chain(rng: np.random.Generator, n: int) -> PointMassChain:
     return PointMassChain(list(rng.uniform(0.2, 0.8, n)), list(rng.uniform(0.3, 1.5, n)), gravity=9.81)
-
-
-def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
-    return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
 
 
 def symbolic_forward_dynamics(
