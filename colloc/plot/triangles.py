@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -160,7 +160,7 @@ def _link_mesh(body: str | None, part: Trimesh) -> LinkMesh:
 
 def _colors(part: Trimesh) -> np.ndarray:
     """The colour of a part, or of each of its triangles; of pictures what lies at the vertices."""
-    visual = part.visual
+    visual: Any = part.visual
     if visual.kind == "texture":
         material = visual.material
         picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)

@@ -1,17 +1,26 @@
-"""One task on many items, here, on any executor of concurrent.futures, or on processes of our own.
+"""One task on many items: here, on any executor of concurrent.futures, or on `Processes`.
 
-One of these processes that dies or hangs costs the item in its hands and no other.
+`Processes` exists because a shared pool loses more than it must. Of 8 items on 2 workers, the third of which ends its
+process, a ProcessPoolExecutor and loky's lose 6, and neither has a time limit for an item. Pebble loses one and has
+time limits, but is another dependency, and would need the second attempt and the environment of workers around it.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from contextlib import contextmanager
 from functools import lru_cache
 from multiprocessing import get_context, parent_process
@@ -102,67 +111,50 @@ class Processes(Executor):
     """
 
     def __init__(self, count: int, timeout: float | None = None):
-        self._timeout, self._waiting = timeout, queue.SimpleQueue[Any]()
-        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
-        self._closed = False
-        for thread in self._threads:
-            thread.start()
+        self._timeout, self._cancelled = timeout, False
+        self._threads, self._local = ThreadPoolExecutor(count), threading.local()  # each thread has a process
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """A future for the result of a call."""
-        if self._closed:
-            raise RuntimeError("these processes have been shut down")
-        future: Future[Any] = Future()
-        self._waiting.put((future, fn, args, kwargs))
-        return future
+        return self._threads.submit(self._call, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes once their items are done: those that wait, too, unless they are cancelled."""
-        self._closed = True
-        while cancel_futures and not self._waiting.empty():
-            self._waiting.get()[0].cancel()
-        for _ in self._threads:
-            self._waiting.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
+        self._cancelled |= cancel_futures
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
 
-    def _serve(self) -> None:
-        """Work through the queue with one process, or one that replaces it."""
-        process = _Process()
-        while (work := self._waiting.get()) is not None:
-            future, fn, args, kwargs = work
-            if not future.set_running_or_notify_cancel():
-                continue
-            for last in (False, True):
-                try:
-                    future.set_result(process.call(fn, args, kwargs, self._timeout))
-                except TimeoutError:
-                    process = process.replaced()
-                    future.set_exception(TimeoutError(f"no end within {self._timeout:g} s"))
-                except BrokenExecutor:
-                    process = process.replaced()
-                    if not last:
-                        continue
-                    future.set_exception(BrokenExecutor("the process that was at it has died, twice"))
-                except BaseException as error:
-                    future.set_exception(error)
-                break
-        process.end()
+    def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """The result of a call in this thread's process, or in one that replaces it."""
+        for _ in range(2):
+            process: _Process = getattr(self._local, "process", None) or _Process()
+            self._local.process = process
+            if self._cancelled:  # while the process started
+                raise CancelledError
+            try:
+                return process.call(fn, args, kwargs, self._timeout)
+            except _TimeLimitError:
+                self._local.process = None
+                raise TimeoutError(f"no end within {self._timeout:g} s") from None
+            except BrokenExecutor:
+                self._local.process = None
+        raise BrokenExecutor("the process that was at it has died, twice")
+
+
+class _TimeLimitError(Exception):
+    """A call had no end within its time, and its process was killed."""
 
 
 class _Process:
-    """One spawned process, which starts with its first call."""
+    """One spawned process, which ends with this object."""
 
     def __init__(self) -> None:
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
-        self._number: int | None = None
+        with _one_thread():
+            first = self._pool.submit(os.getpid)  # starts the process
+        self._number = first.result()
 
     def call(self, fn: Callable[..., Any], args: Any, kwargs: Any, timeout: float | None) -> Any:
-        """The result; TimeoutError after so many seconds, BrokenExecutor where the process dies."""
-        if self._number is None:
-            with _one_thread():
-                first = self._pool.submit(os.getpid)  # starts the process
-            self._number = first.result()
+        """The result; _TimeLimitError after so many seconds, BrokenExecutor where the process dies."""
         future = self._pool.submit(fn, *args, **kwargs)
         try:
             return future.result(timeout)
@@ -170,15 +162,7 @@ class _Process:
             if future.done():  # the call's own
                 raise
             os.kill(self._number, getattr(signal, "SIGKILL", signal.SIGTERM))
-            raise
-
-    def replaced(self) -> _Process:
-        """A new process in its place."""
-        self.end()
-        return _Process()
-
-    def end(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+            raise _TimeLimitError from None
 
 
 def _begin() -> None:

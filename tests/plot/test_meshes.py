@@ -203,10 +203,11 @@ def test_large_meshes_are_thinned_and_the_page_says_so(arm: co.formats.Reading, 
 
 def test_colours_of_single_triangles_are_kept(arm: co.formats.Reading):
     import trimesh
+    from trimesh.visual import ColorVisuals
 
     part = trimesh.Trimesh(CORNERS, FACES, process=False)
     paint = np.array([[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [9, 9, 9, 100]])
-    part.visual = trimesh.visual.ColorVisuals(part, face_colors=paint)
+    part.visual = ColorVisuals(part, face_colors=paint)
     np.testing.assert_array_equal(reading_of_meshes._colors(part), paint)
     part.visual.face_colors = [1, 2, 3, 4]
     np.testing.assert_array_equal(reading_of_meshes._colors(part), [[1, 2, 3, 4]])
