@@ -3,7 +3,7 @@
 style       colours, fonts, grid and legends
 figure      figures and the axes in them, their windows and files; what all functions that draw take
 sampling    a solution at times that are close enough to draw, phase by phase
-over_time   positions, velocities, torques and what bearings carry, over time
+over_time   joints, torques, all signals, and what bearings carry, over time
 skeleton    where joints, links and ends of a mechanism are
 posture     the stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time
 solids      shapes that are kept apart: their outlines and faces
@@ -32,7 +32,7 @@ from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
 from colloc.plot.motion import guess, motion
 from colloc.plot.optima import optima
-from colloc.plot.over_time import joints, reactions, torques
+from colloc.plot.over_time import joints, reactions, signals, torques
 from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
 from colloc.plot.tornado import tornado
@@ -41,7 +41,7 @@ from colloc.support.packages import present
 
 __all__ = [
     "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion",
-    "optima", "reactions", "rounds", "save_figure", "show", "summary", "tornado", "torques", "view",
+    "optima", "reactions", "rounds", "save_figure", "show", "signals", "summary", "tornado", "torques", "view",
 ]  # fmt: skip
 
 present(__name__)

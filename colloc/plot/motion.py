@@ -102,7 +102,7 @@ def guess(
 def guess_pose(problem: Problem | Phases, guess: Any) -> tuple[Pose, float]:
     """The stick figure of the motion from which a solve would start, and its duration [s]."""
     if not all(phase.model.n for phase in problem.phases.values()):
-        raise InputError("a problem of states alone has no stick figure")
+        raise InputError("a problem of states alone has no stick figure: co.plot.signals draws its solution")
     check_kind(problem, guess)
     if isinstance(guess, Solution | PhasesSolution):
         return partial(skeleton, guess), guess.duration

@@ -1,8 +1,8 @@
-"""Figures of quantities over time, of one solution or of several on top of each other."""
+"""Figures of signals over time, of one solution or of several on top of each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import casadi as ca
@@ -14,23 +14,37 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 from colloc.plot.figure import Canvas, Panels, figure, panels
-from colloc.plot.sampling import by_phase, checked, fine_times, models
-from colloc.plot.style import DASHES, INK, MUTED, Look, dress, looks_by_dof, plain
+from colloc.plot.sampling import by_phase, checked, fine_times, models, title_of
+from colloc.plot.style import (
+    DASHES,
+    INK,
+    LEGEND,
+    MUTED,
+    NARROW,
+    Look,
+    dress,
+    is_narrow,
+    legend_below,
+    looks_by_dof,
+    plain,
+)
 from colloc.problem import Instant
+from colloc.problem.signals import Signal
 from colloc.solution import PhasesSolution, Solution
-from colloc.support.checks import InputError, as_tuple, quoted, text
+from colloc.support.checks import InputError, as_tuple, quoted, text, unknown_name
 from colloc.support.display import shown
 
 TIME = "time [s]"
 _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
 _RELEVANT = 5.0  # a bound further out than this many times the largest value is left out of view
 _NOTHING = 1e-9  # what varies less than this in its unit is constant
-_POSITIONS = "joint position [{}]", "joint velocity [{}/s]"
-_QUATERNIONS = "unit quaternion", "angular velocity [rad/s]"
+_QUATERNIONS = {"q": "unit quaternion", "qd": "angular velocity [rad/s]"}
 _BEARING = "bearing force [N]", "bearing moment [N m]"
 _APART = 5.0  # times as small as the largest torque of a panel, and a torque has another panel
 _ROUNDING = 1e-6  # of the largest torque
 _MARKED = 200  # more nodes than this would hide the curve
+_TALL = 5  # panels in a column
+_NAMED = 8  # components that a legend within a panel names
 
 
 @figure
@@ -55,19 +69,24 @@ def joints(
     Raises
     ------
     InputError
-        For anything but Solutions of the same joints, or sizes and axes that cannot be drawn in.
+        For anything but Solutions of the same joints, a problem without joints, or sizes and axes that cannot be drawn
+        in.
+
+    See Also
+    --------
+    signals : All that varies, with its bounds.
 
     Examples
     --------
     >>> figure = co.plot.joints(solution, width="column")
     """
-    curves = _curves(solutions, labels)
+    curves = _curves(solutions, labels, "q", "qd")
     model = solutions[0].problem.model
-    units = _columns(model)
-    size = (8.0 if len(units) == 1 else 10.5, 5.4)
-    page = panels(2, len(units), size, **canvas)
+    columns = joint_panels(solutions[0])
+    size = (8.0 if len(columns) == 1 else 10.5, 5.4)
+    page = panels(2, len(columns), size, **canvas)
     for curve in curves:
-        draw_joints(page.axes, curve.solution, curve.linestyle)
+        draw_panels(page.axes.T.ravel(), [panel for column in columns for panel in column], curve, limits=False)
     _finish(page, curves, [*joint_handles(model, many=len(curves) > 1), *scalar_handles(model)])
     return page.figure
 
@@ -81,8 +100,8 @@ def torques(
     """Actuation over time with the nodes marked, and its bounds as dashed lines.
 
     Bounds are grey when all joints share them, otherwise in the joint's colour. Torques and forces have panels of their
-    own, and so have joints whose torques are small beside others: where they differ five times or more. Nodes are
-    marked, and bounds drawn, of a single solution only.
+    own, and so have joints whose torques are small beside others: where they differ five times or more. Joints whose
+    torque the problem holds at zero are left out. Nodes are marked, and bounds drawn, of a single solution only.
 
     Parameters
     ----------
@@ -94,20 +113,88 @@ def torques(
     Raises
     ------
     InputError
-        As in `joints`.
+        As in `joints`, and where no joint is driven.
+
+    See Also
+    --------
+    signals : All that varies, with its bounds.
 
     Examples
     --------
     >>> coarse = co.solve(problem, co.BSpline(10))
     >>> figure = co.plot.torques(solution, coarse, labels=["refined", "coarse"])
     """
-    curves = _curves(solutions, labels)
-    model, groups = solutions[0].problem.model, torque_groups(*solutions)
-    page = panels(len(groups), 1, (8.0, 2.0 + 2.0 * len(groups)), **canvas)
+    curves = _curves(solutions, labels, "tau")
+    drawn = torque_panels(*solutions)
+    if not drawn:
+        raise InputError(f"no joint of {title_of(solutions[0])!r} is driven: {_advice(solutions[0])}")
+    page = panels(len(drawn), 1, (8.0, 2.0 + 2.0 * len(drawn)), **canvas)
     handles: list[Line2D] = []
     for curve in curves:
-        handles = draw_torques(page.axes[:, 0], curve.solution, groups, curve.linestyle)
-    _finish(page, curves, [*joint_handles(model, many=len(curves) > 1), *handles])
+        handles = draw_panels(page.axes[:, 0], drawn, curve)
+    driven = {j for panel in drawn for j in panel.members}
+    of_joints = joint_handles(solutions[0].problem.model, many=len(curves) > 1)
+    _finish(page, curves, [*(handle for j, handle in enumerate(of_joints) if j in driven), *handles])
+    return page.figure
+
+
+@figure
+def signals(
+    *solutions: Solution | PhasesSolution,
+    names: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+    **canvas: Unpack[Canvas],
+) -> Figure:
+    """All that varies over time: joints, torques, unknown signals, states, forces of loads, with bounds and phases.
+
+    A panel shows the components of a signal that share a unit. Components that the problem holds at zero are left out.
+    Nodes are marked, and bounds drawn as dashed lines, of a single solution only.
+
+    Parameters
+    ----------
+    *solutions : Solution or PhasesSolution
+        With the same signals. The first is drawn in full lines, others in broken ones.
+    names : sequence of str, optional
+        Which signals, such as ``["tau", "activation"]``; by default all but accelerations. ``print(solution.signals)``
+        lists them.
+    labels : sequence of str, optional
+        Names of the solutions.
+    ax : Axes or sequence of Axes, optional
+        One for each panel, column by column. By default a new figure.
+
+    Raises
+    ------
+    InputError
+        For anything but Solutions with the same signals, unknown names, or sizes and axes that cannot be drawn in.
+
+    See Also
+    --------
+    joints : Positions and velocities side by side.
+    torques : Actuation by size.
+
+    Examples
+    --------
+    >>> figure = co.plot.signals(solution, names=["tau"])
+    """
+    for solution in solutions:
+        checked(solution)
+    chosen = _chosen(solutions, names)
+    curves = _curves(solutions, labels, *chosen)
+    drawn = signal_panels(solutions, chosen)
+    if not drawn:
+        raise InputError(f"signals {shown(chosen)} of {title_of(solutions[0])!r} are all held at zero")
+    narrow = is_narrow(canvas.get("width"), canvas.get("figsize"), NARROW)
+    count = 1 if narrow or canvas.get("ax") is not None else min(3, -(-len(drawn) // _TALL))
+    columns = [part.tolist() for part in np.array_split(np.arange(len(drawn)), count)]
+    rows = len(columns[0])
+    page = panels(rows, count, (5.0 * count + 3.0 * (count == 1), 1.2 + 1.7 * rows), **canvas)
+    axes = place_columns(page.axes, columns)
+    handles: list[Line2D] = []
+    for curve in curves:
+        handles = draw_panels(axes, drawn, curve)
+    for ax, panel in zip(axes, drawn, strict=True):
+        component_legend(ax, solutions[0], panel, inside=narrow or page.borrowed)
+    _finish(page, curves, handles, below=True)
     return page.figure
 
 
@@ -121,7 +208,8 @@ def reactions(
 
     Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
     hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
-    moves in a plane the moments of hinges are zero. Bodies that only some phases have leave gaps.
+    moves in a plane the moments of hinges are zero. The joints of a base that floats carry nothing and are left out.
+    Bodies that only some phases have leave gaps.
 
     Parameters
     ----------
@@ -140,52 +228,99 @@ def reactions(
     >>> figure = co.plot.reactions(solution)
     """
     curves = _curves(solutions, labels)
+    loads = [bearing_loads(solution) for solution in solutions]
+    names = {name for of_solution in loads for norms in of_solution.values() for name in norms}
+    if not names:
+        raise InputError(f"no bearing of {title_of(solutions[0])!r} carries anything: {_advice(solutions[0])}")
     page = panels(2, 1, (8.0, 5.4), **canvas)
-    for curve in curves:
-        draw_reactions(page.axes[:, 0], curve.solution, bearing_loads(curve.solution), curve.linestyle)
-    _finish(page, curves, body_handles(*solutions))
+    for curve, of_solution in zip(curves, loads, strict=True):
+        draw_reactions(page.axes[:, 0], curve.solution, of_solution, curve.linestyle)
+    _finish(page, curves, [handle for name, handle in body_handles(*solutions).items() if name in names])
     return page.figure
 
 
-class _Curve(NamedTuple):
+class Panel(NamedTuple):
+    """Some components of a signal that share axes."""
+
+    signal: Signal
+    members: list[int]  # numbers of the components
+    label: str  # of the axis
+
+
+class Curve(NamedTuple):
     """One of the solutions in a figure: how it is drawn, and its legend entry where there are several."""
 
     solution: Solution | PhasesSolution
-    linestyle: Any
-    handle: Line2D | None
+    linestyle: Any = None
+    handle: Line2D | None = None
 
 
-def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None) -> list[_Curve]:
-    """The solutions, which must have the same joints, with their lines."""
+def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None, *names: str) -> list[Curve]:
+    """The solutions, which must have the same signals of these names, with their lines."""
     if not solutions:
         raise InputError("give one or more solutions, see co.solve")
     for solution in solutions:
         checked(solution)
-    for solution in solutions[1:]:
-        model, first = solution.problem.model, solutions[0].problem.model
-        if _coordinates(model) != _coordinates(first):
-            raise InputError(
-                f"solutions in one figure must have the same joints, got {shown(first.joint_names)} and "
-                f"{shown(model.joint_names)}"
-            )
-    names = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
-    if len(names) != len(solutions):
+        _check_signals(solutions[0], solution, names)
+    titles = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
+    if len(titles) != len(solutions):
         raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
-    for name in names:
-        text("label", name)
+    for title in titles:
+        text("label", title)
     if len(solutions) == 1 and labels is None:
-        return [_Curve(solutions[0], None, None)]
+        return [Curve(solutions[0])]
     curves = []
-    for k, (solution, name) in enumerate(zip(solutions, names, strict=True)):
+    for k, (solution, title) in enumerate(zip(solutions, titles, strict=True)):
         line = DASHES[k % len(DASHES)]
-        curves.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
+        curves.append(Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(title))))
     return curves
 
 
-def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -> None:
+def _check_signals(first: Solution | PhasesSolution, solution: Solution | PhasesSolution, names: Iterable[str]) -> None:
+    """InputError unless a solution has signals of these names, with the components that the first one has."""
+    for name in names:
+        if name in _QUANTITIES:
+            _ = solution.problem.model  # of all phases; InputError where they have different joints
+        if name not in solution.signals:
+            raise InputError(f"{title_of(solution)!r} has no joints: {_advice(solution)}")
+        wanted, found = (own.signals.definitions[name] for own in (first, solution))
+        if (found.components, found.units) != (wanted.components, wanted.units):
+            what = "joints" if wanted.of_joints else f"components of {name}"
+            listed = (shown(list(map(str, signal.components))) for signal in (wanted, found))
+            raise InputError(f"solutions in one figure must have the same {what}, got {' and '.join(listed)}")
+
+
+_QUANTITIES = ("q", "qd", "qdd", "tau")
+
+
+def _advice(solution: Solution | PhasesSolution) -> str:
+    """What draws the signals that there are."""
+    there = [name for name, signal in solution.signals.definitions.items() if not signal.zero.all()]
+    return f"co.plot.signals(solution) draws {shown(there, 6) or 'nothing, since nothing varies'}"
+
+
+def _chosen(solutions: Sequence[Solution | PhasesSolution], names: Sequence[str] | None) -> list[str]:
+    """Names of the signals to be drawn, all of which every solution has."""
+    there = (
+        [name for name in solutions[0].signals if all(name in other.signals for other in solutions)]
+        if solutions
+        else []
+    )
+    if names is None:
+        return [name for name in there if name != "qdd"]
+    chosen = list(as_tuple("names", (names,) if isinstance(names, str) else names))
+    for name in chosen:
+        if name not in there:
+            raise unknown_name("signal of the motion", name, there)
+    return chosen
+
+
+def _finish(page: Panels, curves: Sequence[Curve], handles: Sequence[Line2D], *, below: bool = False) -> None:
     """Names of phases and axes, a legend, and room for the longest of the motions."""
-    for ax in page.axes[-1]:
-        ax.set_xlabel(TIME)
+    for column in page.axes.T:
+        lowest = [ax for ax in column if ax.get_visible()][-1]
+        lowest.set_xlabel(TIME)
+        lowest.tick_params(labelbottom=True)
     if len(curves) == 1:
         for ax in page.axes[0]:
             name_phases(ax, curves[0].solution)
@@ -193,24 +328,21 @@ def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -
         fit(ax, max((curve.solution for curve in curves), key=lambda solution: solution.duration))
     if not page.borrowed:
         page.figure.align_ylabels()
-    page.legend([*handles, *(curve.handle for curve in curves if curve.handle is not None)])
+    handles = [*handles, *(curve.handle for curve in curves if curve.handle is not None)]
+    if not below:
+        page.legend(handles)
+    elif handles and not page.borrowed:
+        legend_below(page.figure, handles)
 
 
-def draw_joints(axes: np.ndarray, solution: Solution | PhasesSolution, linestyle: Any = None) -> None:
-    """Positions and velocities into axes, shape (2, number of units); by a line of its own if one is given."""
-    model = solution.problem.model
-    sample = solution.at(fine_times(solution))
-    look = _joint_looks(model, linestyle)
-    of_positions = _position_looks(model, linestyle)
-    for column, (unit, (positions, rates)) in zip(axes.T, _columns(model).items(), strict=True):
-        labels = [label.format(unit) for label in _POSITIONS] if unit else _QUATERNIONS
-        for ax, members, values, looks, label in zip(
-            column, (positions, rates), (sample.q, sample.qd), (of_positions, look), labels, strict=True
-        ):
-            for j in members:
-                ax.plot(sample.t, values[:, j], **looks[j]._asdict())
-            dress(ax, ylabel=label)
-            fit(ax, solution)
+def place_columns(axes: np.ndarray, columns: Sequence[Sequence[Any]]) -> list[Axes]:
+    """The axes of panels that stand in columns, of axes in shape (rows, columns), column by column; others hide."""
+    placed: list[Axes] = []
+    for column, drawn in zip(axes.T, columns, strict=True):
+        placed += column[: len(drawn)].tolist()
+        for ax in column[len(drawn) :]:
+            ax.set_visible(False)
+    return placed
 
 
 def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
@@ -222,35 +354,72 @@ def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
             ax.text(middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), **look)
 
 
-def draw_torques(
-    axes: Sequence[Axes] | np.ndarray,
-    solution: Solution | PhasesSolution,
-    groups: Sequence[list[int]] | None = None,
-    linestyle: Any = None,
+def draw_panels(
+    axes: Sequence[Axes] | np.ndarray, drawn: Sequence[Panel], curve: Curve, *, limits: bool = True
 ) -> list[Line2D]:
-    """Actuation, one of the axes for each group of joints; returns what a legend should name beside the joints."""
-    model = solution.problem.model
-    groups = list(joint_units(model).values()) if groups is None else groups
-    sample = solution.at(fine_times(solution))
-    look = _joint_looks(model, linestyle)
-    bounded, few = False, solution.t.size <= _MARKED and linestyle is None
-    for ax, members in zip(axes, groups, strict=True):
-        for j in members:
-            ax.plot(sample.t, sample.tau[:, j], **look[j]._asdict())
+    """Signals into axes, one for each panel; returns what a legend should name beside the components.
+
+    With `limits` also nodes and bounds, of a solution that is drawn alone.
+    """
+    solution, alone = curve.solution, curve.linestyle is None
+    t, names = fine_times(solution), list(dict.fromkeys(panel.signal.name for panel in drawn))
+    values = solution.signals.at(t, *names) if names else {}
+    few = limits and alone and solution.t.size <= _MARKED
+    nodes = solution.signals.at(None, *names) if few and names else {}
+    bounded = False
+    for ax, (signal, members, label) in zip(axes, drawn, strict=True):
+        looks = component_looks(solution, signal, curve.linestyle)
+        for k in members:
+            ax.plot(t, np.asarray(values[signal.name])[:, k], **looks[k]._asdict())
             if few:
-                ax.plot(
-                    solution.t,
-                    solution.tau[:, j],
-                    ".",
-                    color=look[j].color,
-                    markersize=2.8 * mpl.rcParams["lines.linewidth"],
-                )
-        unit = model.torque_units[members[0]]
-        dress(ax, ylabel=f"{'joint torque' if unit == 'N m' else 'joint force'} [{unit}]")
+                size = 2.8 * mpl.rcParams["lines.linewidth"]
+                ax.plot(solution.t, np.asarray(nodes[signal.name])[:, k], ".", color=looks[k].color, markersize=size)
+        dress(ax, ylabel=label)
         fit(ax, solution)
-        bounded |= linestyle is None and _draw_bounds(ax, solution, members)
-    nodes = [Line2D([], [], color=MUTED, marker=".", linestyle="", label="nodes")] if few else []
-    return [*nodes, Line2D([], [], color=MUTED, label="bounds", **_BOUND)] if bounded else nodes
+        bounded |= limits and alone and _draw_bounds(ax, solution, signal, members)
+    handles = [Line2D([], [], color=MUTED, marker=".", linestyle="", label="nodes")] if few and drawn else []
+    return [*handles, Line2D([], [], color=MUTED, label="bounds", **_BOUND)] if bounded else handles
+
+
+def joint_panels(solution: Solution | PhasesSolution) -> list[list[Panel]]:
+    """Positions and velocities of the joints by unit, a column of two panels for each."""
+    definitions, columns = solution.signals.definitions, []
+    for unit, members in joint_units(solution.problem.model).items():
+        columns.append([
+            Panel(definitions[name], part, f"{definitions[name].title} [{unit}{rate}]" if unit else _QUATERNIONS[name])
+            for (name, rate), part in zip((("q", ""), ("qd", "/s")), members, strict=True)
+        ])  # fmt: skip
+    return columns
+
+
+def torque_panels(*solutions: Solution | PhasesSolution) -> list[Panel]:
+    """Torques and forces of the joints that are driven, by unit and size."""
+    signal = solutions[0].signals.definitions.get("tau")
+    return [] if signal is None else [_unit_panel(signal, group) for group in torque_groups(*solutions)]
+
+
+def signal_panels(solutions: Sequence[Solution | PhasesSolution], names: Iterable[str]) -> list[Panel]:
+    """Panels of some signals, by unit, torques by size as well; without what is held at zero."""
+    drawn: list[Panel] = []
+    for name in names:
+        signals = [solution.signals.definitions[name] for solution in solutions]
+        if name == "tau":
+            drawn += torque_panels(*solutions)
+            continue
+        free = np.any([~signal.zero for signal in signals], axis=0)
+        by_unit: dict[str, list[int]] = {}
+        for k in np.flatnonzero(free).tolist():
+            by_unit.setdefault(signals[0].units[k], []).append(k)
+        drawn += [_unit_panel(signals[0], members) for members in by_unit.values()]
+    return drawn
+
+
+def _unit_panel(signal: Signal, members: list[int]) -> Panel:
+    unit = signal.units[members[0]]
+    if signal.name == "q" and not unit:
+        return Panel(signal, members, _QUATERNIONS["q"])
+    title = "joint force" if signal.name == "tau" and unit == "N" else signal.title
+    return Panel(signal, members, plain(f"{title} [{unit}]" if unit else title))
 
 
 def draw_reactions(
@@ -276,6 +445,9 @@ def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np
     At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
     """
     t = fine_times(solution)
+    carrying = _carrying(solution)
+    if not carrying:
+        return {label: {} for label in _BEARING}
 
     def across(now: Instant) -> tuple[ca.SX, ca.SX]:
         reactions = now.joint_reactions
@@ -291,28 +463,49 @@ def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np
     parts = [(phase.problem.model, phase.evaluate(across, times)) for phase, times in by_phase(solution, t)]
     loads: dict[str, dict[str, np.ndarray]] = {}
     for which, label in enumerate(_BEARING):
-        columns = {name: np.full(t.size, np.nan) for name in body_looks(solution)}
+        columns = {name: np.full(t.size, np.nan) for name in carrying}
         first = 0
         for model, values in parts:
             rows = values[which].reshape(-1, len(model.bodies))
             for body, column in zip(model.bodies, rows.T, strict=True):
-                columns[body.name][first : first + len(rows)] = column
+                if body.name in carrying:
+                    columns[body.name][first : first + len(rows)] = column
             first += len(rows)
         loads[label] = columns
     return loads
 
 
+def _carrying(solution: Solution | PhasesSolution) -> list[str]:
+    """Bodies whose joints may carry something: all but those by which a base floats that nothing drives."""
+    names: dict[str, None] = {}
+    for phase in solution.phases.values():
+        model, tau = phase.problem.model, phase.signals.definitions.get("tau")
+        base = [0] if model.bodies else []
+        while base and model.bodies[base[-1]].mass.is_zero() and base[-1] in model.parents:
+            base.append(model.parents.index(base[-1]))
+        dofs = [model.dofs[k] for k in base]
+        slides = sum(model.bodies[k].joint.slides and not model.bodies[k].joint.turns for k in base)
+        passive = tau is not None and all(dof is not None and tau.zero[dof] for dof in dofs)
+        floats = passive and (len(base), slides) in ((6, 3), (3, 2))
+        names |= dict.fromkeys(body.name for k, body in enumerate(model.bodies) if not (floats and k in base))
+    return list(names)
+
+
 def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
     """Joints that share a panel of torques: those of a unit, split by magnitude where they differ five times or more.
 
-    Torques that are zero, or that bounds prescribe, make no panel of their own beside others.
+    Torques that are held at zero are left out; others that are zero, or that bounds prescribe, make no panel of their
+    own beside others.
     """
     groups = []
+    signals = [solution.signals.definitions["tau"] for solution in solutions]
     largest = np.max([np.abs(solution.tau).max(axis=0) for solution in solutions], axis=0)
-    free = np.any([~prescribed(solution) for solution in solutions], axis=0)
-    for members in joint_units(solutions[0].problem.model).values():
+    free = np.any([~signal.fixed for signal in signals], axis=0)
+    driven = np.any([~signal.zero for signal in signals], axis=0)
+    for _, joints in joint_units(solutions[0].problem.model).values():
+        members = [j for j in joints if driven[j]]
         sizes = largest[members]
-        counts = free[members] & (sizes > _ROUNDING * sizes.max())
+        counts = free[members] & (sizes > _ROUNDING * sizes.max(initial=0.0))
         left = [j for _, j in sorted(zip(-sizes[counts], np.array(members)[counts].tolist(), strict=True))]
         others = np.array(members)[~counts].tolist()
         while left or others:
@@ -322,18 +515,7 @@ def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
     return groups
 
 
-def prescribed(solution: Solution | PhasesSolution) -> np.ndarray:
-    """Joints whose actuation bounds leave no choice, such as passive ones, shape (n,)."""
-    lower, upper = solution.problem.limits("tau")
-    return lower == upper
-
-
-def joint_units(model: Model) -> dict[str, list[int]]:
-    """Joints that share a unit: position unit to joint numbers."""
-    return {unit: joints for unit, (_, joints) in _columns(model).items()}
-
-
-def _columns(model: Model) -> dict[str, tuple[list[int], list[int]]]:
+def joint_units(model: Model) -> dict[str, tuple[list[int], list[int]]]:
     """Numbers of positions and of joints by the unit of the positions; ball joints on quaternions have none."""
     columns: dict[str, tuple[list[int], list[int]]] = {}
     joint = 0
@@ -346,11 +528,6 @@ def _columns(model: Model) -> dict[str, tuple[list[int], list[int]]]:
             rates += dofs
             joint += len(dofs)
     return columns
-
-
-def _coordinates(model: Model) -> tuple[tuple[str, ...], ...]:
-    """Names and units of joints and positions, which solutions in one figure share."""
-    return model.joint_names, model.position_names, model.position_units
 
 
 def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
@@ -375,29 +552,62 @@ def body_looks(*solutions: Solution | PhasesSolution) -> dict[str, Look]:
     return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
 
 
-def body_handles(*solutions: Solution | PhasesSolution) -> list[Line2D]:
-    """Legend entries of the joints of all bodies, fixed ones included; as `joint_handles`."""
+def body_handles(*solutions: Solution | PhasesSolution) -> dict[str, Line2D]:
+    """Legend entries of the joints of all bodies by name, fixed ones included; as `joint_handles`."""
     look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
-    return [_handle(name, line) for name, line in look.items()]
+    return {name: _handle(name, line) for name, line in look.items()}
 
 
-def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, members: list[int]) -> bool:
-    """Dashed lines, grey if the joints share them; whether any is in view: far ones do not stretch the axis."""
-    pairs = np.transpose(solution.problem.limits("tau"))[members]
-    look = _joint_looks(solution.problem.model)
-    shared = len(members) > 1 and bool((pairs == pairs[0]).all())
-    colors, pairs = ([MUTED], pairs[:1]) if shared else ([look[j].color for j in members], pairs)
-    low, high = ax.get_ylim()
-    near = pairs[np.abs(pairs) <= _RELEVANT * max(abs(low), abs(high))]
-    low, high = min([low, *near]), max([high, *near])
-    if (pairs[:, 0] == pairs[:, 1]).all():  # actuation that is prescribed: its round-off is not to be magnified
-        low, high = min(low, pairs.min() - 1), max(high, pairs.max() + 1)
-    for color, pair in zip(colors, pairs, strict=True):
-        for bound in pair[np.isfinite(pair)]:
-            ax.axhline(bound, color=color, **_BOUND)
-    margin = 0.05 * (high - low)
-    ax.set_ylim(low - margin, high + margin)
-    return near.size > 0
+def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel, *, inside: bool) -> None:
+    """The names of the components in a panel, beside it, or within it for want of room; none of a single one."""
+    signal, members, _ = panel
+    if signal.size == 1 and not signal.names:
+        return
+    looks = component_looks(solution, signal)
+    shown_members = members[: _NAMED if inside else 2 * _NAMED]
+    handles = [_handle(str(signal.components[k]), looks[k]) for k in shown_members]
+    if more := len(members) - len(shown_members):
+        handles.append(Line2D([], [], linestyle="", label=f"and {more} more"))
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.05)}
+    if inside:
+        place = {"loc": "best"}
+    small = 0.75 * mpl.rcParams["font.size"]
+    ax.legend(handles=handles, fontsize=small, ncols=-(-len(handles) // _NAMED), **LEGEND, **place)
+
+
+def component_looks(solution: Solution | PhasesSolution, signal: Signal, linestyle: Any = None) -> list[Look]:
+    """Looks of the components of a signal; those of a joint are the same in every figure."""
+    model = models(solution)[0]
+    if signal.name == "q" and model.n_q == signal.size:
+        return _position_looks(model, linestyle)
+    return list(_with(dict(enumerate(looks_by_dof(range(signal.size)))), linestyle).values())
+
+
+def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, members: list[int]) -> bool:
+    """Dashed lines, grey if the components share them; whether any is in view: far ones do not stretch the axis."""
+    looks, reach = component_looks(solution, signal), max(map(abs, ax.get_ylim()))
+    view, near = list(ax.get_ylim()), False
+    for name, phase in solution.phases.items():
+        own = phase.signals.definitions.get(signal.name)
+        places = [] if own is None else [k for k in members if signal.components[k] in own.components]
+        if own is None or not places:
+            continue
+        columns = [own.components.index(signal.components[k]) for k in places]
+        pairs = np.transpose([own.lower, own.upper])[columns]
+        shared = len(places) > 1 and bool((pairs == pairs[0]).all())
+        colors, pairs = ([MUTED], pairs[:1]) if shared else ([looks[k].color for k in places], pairs)
+        within = pairs[np.abs(pairs) <= _RELEVANT * reach]
+        view += within.tolist()
+        near |= within.size > 0
+        if (pairs[:, 0] == pairs[:, 1]).all():  # what is prescribed: its round-off is not to be magnified
+            view += [pairs.min() - 1, pairs.max() + 1]
+        start = solution.start_times[name]
+        for color, pair in zip(colors, pairs, strict=True):
+            for bound in pair[np.isfinite(pair)]:
+                ax.plot([start, start + phase.duration], [bound, bound], color=color, **_BOUND)
+    margin = 0.05 * (max(view) - min(view))
+    ax.set_ylim(min(view) - margin, max(view) + margin)
+    return near
 
 
 def fit(ax: Axes, solution: Solution | PhasesSolution) -> None:

@@ -29,7 +29,7 @@ def skeleton(solution: Solution | PhasesSolution, t: np.ndarray) -> StickFigure:
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
     if not solution.problem.model.n:
-        raise InputError("a problem of states alone has no stick figure")
+        raise InputError("a problem of states alone has no stick figure: co.plot.signals draws its solution")
     model, ties, expression = _drawn_places(solution.problem)
     return skeleton_from(model, t, solution.evaluate(lambda now: expression, t).T, ties, solution.problem.shapes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import NamedTuple, Unpack, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -14,24 +14,29 @@ from colloc.plot.figure import Picture, Size, figure, new_figure
 from colloc.plot.motion import draw_motion
 from colloc.plot.over_time import (
     TIME,
+    Curve,
+    Panel,
     bearing_loads,
     body_handles,
-    draw_joints,
+    component_legend,
+    draw_panels,
     draw_reactions,
-    draw_torques,
+    joint_panels,
     joint_units,
     name_phases,
-    prescribed,
+    place_columns,
     scalar_handles,
-    torque_groups,
+    signal_panels,
+    torque_panels,
 )
-from colloc.plot.sampling import checked, title_of
+from colloc.plot.sampling import checked, models, title_of
 from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend_below, plain
 from colloc.solution import PhasesSolution, Solution
 
 _FRAMES = 9
 _SMALL = 10.0  # inch; pages less wide have smaller letters
 _PANEL, _PICTURE = 1.5, 3.8  # inch; heights of panels and of the stick figure in a column
+_TALL = 6  # panels in a column of a problem without joints
 _NOTHING = 1e-6  # of the other loads: moments below it are rounding
 
 
@@ -40,10 +45,11 @@ def summary(
     solution: Solution | PhasesSolution,
     **size: Unpack[Size],
 ) -> Figure:
-    """Joint motion, torques, what joints carry and the stick figure on one page, with duration and status.
+    """Joint motion, torques, unknown signals and states, what joints carry and the stick figure on one page.
 
-    Torques that bounds prescribe, such as those of a base that floats, are left out, and so is what bearings do not
-    carry, such as moments in a plane. In the width of a column the panels are below each other.
+    What the problem holds at zero is left out, as the torques of a base that floats, and so is what bearings do not
+    carry, such as moments in a plane. Without joints there is no stick figure. In the width of a column the panels are
+    below each other. The title has duration and status.
 
     Parameters
     ----------
@@ -58,54 +64,72 @@ def summary(
     --------
     >>> figure = co.plot.summary(solution, width="page")
     """
-    model = checked(solution).problem.model
-    fixed = prescribed(solution)
-    groups = torque_groups(solution)
-    groups = [group for group in groups if not fixed[group].all()] or groups
-    by_unit = [[g for g in groups if g[0] in members] for members in joint_units(model).values()]
+    bodies = [model for model in models(checked(solution)) if model.bodies]
+    columns = _panel_columns(solution)
     loads = _of_weight(solution)
-    page = _layout(2 + max(map(len, by_unit)), len(loads), size)
-    curves = page.curves.subplots(2 + max(map(len, by_unit)), len(by_unit), sharex=True, squeeze=False)
-    forces = [] if page.loads is None else _in_line(page.loads, len(loads), column=page.column)
-    draw_joints(curves[:2], solution)
-    for ax in curves[0]:
+    page = _layout(max(map(len, columns)), len(columns), len(loads), size, bodies=bool(bodies))
+    axes = page.curves.subplots(max(map(len, columns)), len(columns), sharex=True, squeeze=False)
+    drawn = [panel for column in columns for panel in column]
+    placed = place_columns(axes, columns)
+    handles = draw_panels(placed, drawn, Curve(solution))
+    for ax in axes[0]:
         name_phases(ax, solution)
-    order = [(curves[2 + k, column], group) for column, rows in enumerate(by_unit) for k, group in enumerate(rows)]
-    torque_handles = draw_torques([ax for ax, _ in order], solution, [group for _, group in order])
-    for column, rows in enumerate(by_unit):
-        for ax in curves[2 + len(rows) :, column]:
-            ax.set_visible(False)
+    for ax, panel in zip(placed, drawn, strict=True):
+        if not panel.signal.of_joints:
+            component_legend(ax, solution, panel, inside=True)
+    forces = [] if page.loads is None else _in_line(page.loads, len(loads), column=page.column)
     draw_reactions(forces, solution, loads)
-    for ax in (*(curves[1 + len(rows), column] for column, rows in enumerate(by_unit)), *forces):
+    for ax in (*(axes[len(column) - 1, k] for k, column in enumerate(columns)), *forces):
         ax.set_xlabel(TIME)
         ax.tick_params(labelbottom=True)
     page.curves.align_ylabels()
-    legend_below(page.motion, draw_motion(page.motion, 111, solution, _FRAMES))
-    legend_below(page.figure, [*body_handles(solution), *scalar_handles(model), *torque_handles])
+    if page.motion is not None:
+        legend_below(page.motion, draw_motion(page.motion, 111, solution, _FRAMES))
+        handles = [*body_handles(solution).values(), *scalar_handles(solution.problem.model), *handles]
+    legend_below(page.figure, handles)
     title = f"{plain(title_of(solution))}: {solution.duration:.4g} s, {solution.status}"
     color = INK if solution.success else VERMILLION
     page.figure.suptitle(title, fontsize=1.3 * mpl.rcParams["font.size"], fontweight="bold", color=color, wrap=True)
     return page.figure
 
 
+def _panel_columns(solution: Solution | PhasesSolution) -> list[list[Panel]]:
+    """Panels in columns: of each unit of the joints one, with their torques, and other signals below."""
+    others = [name for name, signal in solution.signals.definitions.items() if not signal.of_joints]
+    columns: list[list[Panel]] = []
+    if len(others) < len(solution.signals):
+        columns = joint_panels(solution)
+        for column, (_, joints) in zip(columns, joint_units(solution.problem.model).values(), strict=True):
+            column += [panel for panel in torque_panels(solution) if panel.members[0] in joints]
+    panels = signal_panels([solution], others)
+    columns = columns or [[] for _ in range(-(-len(panels) // _TALL) or 1)]
+    for panel in panels:
+        min(columns, key=len).append(panel)
+    return columns
+
+
 class _Page(NamedTuple):
-    """A figure and its parts: for the stick figure, for curves, for what joints carry, if they carry anything."""
+    """A figure and its parts: for the stick figure, for curves, for what joints carry; if there is such."""
 
     figure: Picture
-    motion: SubFigure
+    motion: SubFigure | None
     curves: SubFigure
     loads: SubFigure | None
     column: bool
 
 
-def _layout(rows: int, loads: int, size: Size) -> _Page:
+def _layout(rows: int, columns: int, loads: int, size: Size, *, bodies: bool) -> _Page:
     """A page with curves on the left, or a column with everything below each other."""
-    if is_narrow(size.get("width"), size.get("figsize"), NARROW):
+    narrow = is_narrow(size.get("width"), size.get("figsize"), NARROW)
+    if not bodies:
+        figure = new_figure((WIDTHS["column"] if narrow else 3.0 + 5.0 * columns, 1.5 + _PANEL * rows), **size)
+        return _Page(figure, None, cast(SubFigure, figure.subfigures()), None, column=narrow)
+    if narrow:
         heights = [_PICTURE, _PANEL * rows] + [_PANEL * loads] * (loads > 0)
         figure = new_figure((WIDTHS["column"], 1.0 + sum(heights)), **size)
         motion, curves, *below = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         return _Page(figure, motion, curves, below[0] if below else None, column=True)
-    figure = new_figure((13.0, 9.0), **size)
+    figure = new_figure((13.0, max(9.0, 1.5 + _PANEL * rows)), **size)
     curves, right = figure.subfigures(1, 2, squeeze=False)[0]
     heights = [2.2, 1.0] if loads else [1.0]
     motion, *below = right.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -121,6 +145,9 @@ def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
 def _of_weight(solution: Solution | PhasesSolution) -> dict[str, dict[str, np.ndarray]]:
     """Loads of the bearings, without those that are but rounding."""
     loads = bearing_loads(solution)
-    largest = {label: max(float(np.nanmax(values)) for values in norms.values()) for label, norms in loads.items()}
-    size = max(*largest.values(), float(np.abs(solution.tau).max()))
+    largest = {
+        label: max((float(np.nanmax(values)) for values in norms.values()), default=0.0)
+        for label, norms in loads.items()
+    }
+    size = max(*largest.values(), float(np.abs(solution.tau).max(initial=0.0)))
     return {label: norms for label, norms in loads.items() if largest[label] > _NOTHING * size}

@@ -47,7 +47,7 @@ class Signals(Tabular, Mapping[str, NamedArray]):
     >>> solution.signals["tau"]["elbow"].shape == solution.t.shape
     True
     >>> solution.signals
-    What varies along two-link arm
+    Signals of two-link arm
       name  components       unit     bounds      range
       q     shoulder, elbow  rad      none        ...
       qd    shoulder, elbow  rad/s    none        ...
@@ -112,7 +112,7 @@ class Signals(Tabular, Mapping[str, NamedArray]):
             table = np.asarray(values[name])
             reach = "zero" if signal.zero.all() else f"{short(np.nanmin(table))} to {short(np.nanmax(table))}"
             rows.append((name, components, units, _bounds(signal), reach))
-        title = f"What varies along {self._solution.title.partition(' of ')[2].partition(' by ')[0]}"
+        title = f"Signals of {self._solution.title.partition(' of ')[2].partition(' by ')[0]}"
         return Table(title, ("name", "components", "unit", "bounds", "range"), rows)
 
 

@@ -267,7 +267,9 @@ def test_prescribed_torques_have_no_panel_beside_others():
     solution = co.solve(
         co.Problem(co.Model(bodies), 1.0, EFFORT, ends), co.Radau(6), plan=[co.refinement.Solve(tol=1.0)]
     )
-    assert [ax.get_ylabel() for ax in co.plot.torques(solution).axes] == ["joint force [N]", "joint torque [N m]"]
+    torques = co.plot.torques(solution)
+    assert [ax.get_ylabel() for ax in torques.axes] == ["joint torque [N m]"]
+    assert texts(torques) == ["pole", "nodes"]
     drawn = [ax.get_ylabel() for ax in co.plot.summary(solution).axes if ax.get_visible()]
     assert "joint torque [N m]" in drawn
     assert "joint force [N]" not in drawn
