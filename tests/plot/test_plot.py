@@ -30,7 +30,15 @@ from colloc.plot.sampling import fine_times
 from colloc.plot.style import END, MUTED, START, looks
 
 EFFORT = co.integral(lambda now: now.tau.T @ now.tau)
-FIGURES = (co.plot.joints, co.plot.torques, co.plot.reactions, co.plot.motion, co.plot.convergence, co.plot.summary)
+FIGURES = (
+    co.plot.joints,
+    co.plot.torques,
+    co.plot.signals,
+    co.plot.reactions,
+    co.plot.motion,
+    co.plot.convergence,
+    co.plot.summary,
+)
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
 
 

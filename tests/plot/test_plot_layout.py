@@ -26,6 +26,7 @@ SINGLE = {
     "torques": co.plot.torques,
     "reactions": co.plot.reactions,
     "motion": co.plot.motion,
+    "signals": co.plot.signals,
     "summary": co.plot.summary,
     "convergence": co.plot.convergence,
     "rounds": co.plot.rounds,
