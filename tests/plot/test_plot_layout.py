@@ -35,15 +35,16 @@ SINGLE = {
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
 
 
-def swing(model: co.Model, end: float = 1.0, **options) -> co.Solution:
+def swing(model: co.Model, end: float = 1.0, *more: co.refinement.Refine) -> co.Solution:
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=end, qd=0.0)]
     effort = co.integral(lambda now: now.tau.T @ now.tau)
-    return co.solve(co.Problem(model, 1.0, effort, ends), co.BSpline(6), plan=[co.refinement.Solve(tol=0.5)], **options)
+    plan = [co.refinement.Solve(tol=0.5), *more]
+    return co.solve(co.Problem(model, 1.0, effort, ends), co.BSpline(6), plan=plan)
 
 
 @pytest.fixture(scope="module")
 def arm():
-    return swing(two_link(), tol=0.1)
+    return swing(two_link(), 1.0, co.refinement.Refine(0.1))
 
 
 @pytest.fixture(scope="module")
