@@ -68,22 +68,29 @@ class Block:
 
         ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
         """
-        slices, w, expression = self.sites.slices, self.sites.local.w, self.expression
-        moved = w[np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()]
-        torques = ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
-        seen, driven = (np.array(ca.which_depends(expression, symbols, 1, True)) for symbols in (moved, torques))
-        rows = np.flatnonzero(seen & ~driven & (self.rows.lower == self.rows.upper)).tolist()
+        slices = self.sites.slices
+        moved = np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()
+        key, made = ("equations", *moved), self.functions.kernels
+        if key not in made:
+            made[key] = self._equations_moved_by(moved)
+        rows, function = made[key]
         if not rows:
             return np.zeros((0, x.size)), np.zeros(0)
-        key, made = ("equations", *rows), self.functions.kernels
-        if key not in made:
-            made[key] = ca.Function("slopes", self.functions.inputs, [ca.densify(ca.jacobian(expression[rows], w))])
-        by_local = np.array(made[key](slices.local(x), self.sites.data, p))
+        by_local = np.array(function(slices.local(x), self.sites.data, p))
         by_place = np.zeros((slices.index.shape[0], len(rows)))
         np.add.at(by_place, slices.column, (by_local[:, slices.row] * slices.weight[:, 0]).T)
         slopes = np.zeros((len(rows), x.size))
         np.add.at(slopes.T, slices.index[:, 0], by_place)
         return slopes * chosen, self.rows.lower[rows] - self.evaluate(x, p)[rows, 0]
+
+    def _equations_moved_by(self, moved: list[int]) -> tuple[list[int], ca.Function]:
+        """Equations that see some of the local variables and no torques, by number, and their Jacobian."""
+        w, expression = self.sites.local.w, self.expression
+        torques = ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
+        seen, driven = (np.array(ca.which_depends(expression, symbols, 1, True)) for symbols in (w[moved], torques))
+        rows = np.flatnonzero(seen & ~driven & (self.rows.lower == self.rows.upper)).tolist()
+        slopes = ca.densify(ca.jacobian(expression[rows], w))
+        return rows, ca.Function("slopes", self.functions.inputs, [slopes])
 
     @property
     def rows(self) -> Rows:
@@ -94,6 +101,15 @@ class Block:
     def weights(self) -> ca.SX | None:
         """Weights of a sum of squares; None of anything else."""
         return self.functions.weights
+
+    def has_positive_weights(self, p: np.ndarray) -> bool:
+        """Whether a sum of squares has no negative weight in any slice, with these parameters."""
+        if self.weights is None:
+            return False
+        key, made = "weights", self.functions.kernels
+        if key not in made:
+            made[key] = ca.Function("weights", self.functions.inputs[1:], [ca.mmin(self.weights)])
+        return bool((np.array(made[key](self.sites.data, p)) >= 0).all())
 
     @property
     def expression(self) -> ca.SX:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.slices import Slices
+from colloc.blocks.slices import Slices, sparse_matrix
 from colloc.blocks.torques import Intermediate
+from colloc.kernels import Kernel
+from colloc.kernels.batch import interpreted, unrolled
 from colloc.problem import Window
 from colloc.support.lazy import cached_property
 
@@ -88,14 +90,57 @@ class EvaluationPoints:
         )
         return EvaluationPoints(local, self.slices.beside(end.slices), np.vstack([self.data, end.data]), end.s)
 
+    def map_from(self, n_x: int) -> ca.DM:
+        """The linear map from a decision vector to the local variables of all sites, one below the other; kept."""
+        if n_x not in self._maps:
+            slices, count = self.slices, self.local.w.shape[0]
+            place = slices.row + count * np.arange(slices.size)[:, None]
+            # Its columns are in order as they come, those of the map would have to be sorted.
+            transposed = sparse_matrix(
+                n_x, count * slices.size, slices.index[slices.column].T.ravel(), place.ravel(), slices.weight.T.ravel()
+            )
+            self._maps[n_x] = transposed.T
+        return self._maps[n_x]
+
+    @cached_property
+    def _maps(self) -> dict[int, ca.DM]:
+        return {}
+
     def evaluate(self, expressions: Sequence[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
         """Values of expressions in the local view at all sites, each ndarray, shape (N, entries), by columns."""
+        return self._values(self._kernel(expressions), x, parameters, virtual=True)
+
+    def evaluate_again(
+        self,
+        key: Hashable,
+        expressions: Callable[[], Sequence[ca.SX]],
+        x: np.ndarray,
+        parameters: np.ndarray,
+        *,
+        virtual: bool = False,
+    ) -> list[np.ndarray]:
+        """The same of expressions whose function is made once, for any grid of the problem, and kept by a key.
+
+        `virtual` says whether CasADi's virtual machine evaluates them whatever there is to do.
+        """
+        made = self.local.functions
+        if key not in made:
+            made[key] = self._kernel(expressions())
+        return self._values(made[key], x, parameters, virtual=virtual)
+
+    def _kernel(self, expressions: Sequence[ca.SX]) -> Kernel:
         local = self.local
         outputs = [ca.densify(ca.vec(expression)) for expression in local.resolved(expressions)]
-        function = ca.Function("at", [local.w, local.d, local.p], outputs)
-        mapped = function.map("at", "serial", self.size, [2], [])
-        results = mapped.call([self.slices.local(x), self.data, parameters])
-        return [np.array(result).T.reshape(self.size, -1) for result in results]
+        return Kernel(ca.Function("at", [local.w, local.d, local.p], outputs), shared=frozenset({2}))
+
+    def _values(self, kernel: Kernel, x: np.ndarray, parameters: np.ndarray, *, virtual: bool) -> list[np.ndarray]:
+        inputs = [self.slices.local(x).T, self.data.T, np.asarray(parameters)]
+        inputs = [np.ascontiguousarray(values, dtype=float) for values in inputs]
+        results = None if virtual else interpreted(kernel, inputs)
+        if results is None:
+            inputs[2] = np.tile(inputs[2], (self.size, 1))
+            results = unrolled(kernel.function, inputs, self.size)
+        return results
 
 
 class Quadrature(NamedTuple):

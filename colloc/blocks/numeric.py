@@ -40,7 +40,7 @@ class NumericDerivatives:
     @cached_property
     def _maps(self) -> dict[Block, ca.DM]:
         """W of every block, shape (N len(w), n_x)."""
-        return {block: _map(block, self.x.size) for block in (*self.costs, *self.constraints)}
+        return {block: block.sites.map_from(self.x.size) for block in (*self.costs, *self.constraints)}
 
     @cached_property
     def gradient(self) -> np.ndarray:
@@ -105,7 +105,8 @@ class NumericDerivatives:
                 upper = _block_diagonal(block, kind, self.x, self.p, once)
                 if upper.nnz():
                     whole = upper + ca.triu(upper, False).T
-                    parts.append((_rising(whole, block.n_slices), self._maps[block]))
+                    rises = squares and block.has_positive_weights(self.p)
+                    parts.append((whole if rises else _rising(whole, block.n_slices), self._maps[block]))
         return SecondDerivatives(parts, self.x.size)
 
 
@@ -151,18 +152,6 @@ def _rising(blocks: ca.DM, count: int) -> ca.DM:
     at = seen + size * np.arange(count)[:, None]
     rows, columns = np.broadcast_to(at[:, :, None], rising.shape), np.broadcast_to(at[:, None, :], rising.shape)
     return sparse_matrix(*blocks.shape, rows.ravel(), columns.ravel(), rising.ravel())
-
-
-def _map(block: Block, n_x: int) -> ca.DM:
-    """The linear map from the decision vector to the local variables of all slices, one below the other."""
-    slices = block.sites.slices
-    count = block.sites.local.w.shape[0]
-    place = slices.row + count * np.arange(slices.size)[:, None]
-    # Its columns are in order as they come, those of W would have to be sorted.
-    transposed = sparse_matrix(
-        n_x, count * slices.size, slices.index[slices.column].T.ravel(), place.ravel(), slices.weight.T.ravel()
-    )
-    return transposed.T
 
 
 def _side_by_side(block: Block, kind: str, x: np.ndarray, p: np.ndarray) -> ca.DM:

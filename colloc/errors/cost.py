@@ -79,15 +79,18 @@ def _quadrature_error(motion: Motion) -> tuple[float, np.ndarray]:
     nlp, x, p = motion.nlp, motion.x, motion.p
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
-    scale = max(cost_scale(nlp, x, p), motion.total_cost_scale)
+    scale = motion.total_cost_scale or cost_scale(nlp, x, p)
     if problem.minimize.is_duration or not problem.integrands:
         return scale, np.zeros(widths.size)
     sums = []
     for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
         points, weights = gauss(count)
         sites = grid.on(points_inside(grid.breakpoints, points))
-        terms = [factor * function(*sites.local.arguments) for factor, function in problem.integrands.values()]
-        (costs,) = sites.evaluate([ca.vertcat(*terms)], x, p)
+
+        def integrand(arguments: Sequence[ca.SX] = sites.local.arguments) -> list[ca.SX]:
+            return [ca.vertcat(*(factor * function(*arguments) for factor, function in problem.integrands.values()))]
+
+        (costs,) = sites.evaluate_again("integrands", integrand, x, p, virtual=nlp.compile is False)
         shares = (costs.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
         sums.append(shares.sum(axis=1))
         scale = max(scale, float(np.abs(shares).sum()))

@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -50,9 +49,6 @@ _SAME = 0.2  # of the first gain: curvature that changes it by half of that need
 _FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
 _EVEN = 200_000  # entries from which on PIQP takes no less time than the other solver, where it does find the optimum
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
-
-# The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.
-_latest: WeakKeyDictionary[NLP | PhasesNLP, NLP | PhasesNLP] = WeakKeyDictionary()
 
 
 class Share(NamedTuple):
@@ -148,13 +144,12 @@ class CostGap:
     def richer(self) -> NLP | PhasesNLP:
         """The program on curves that can do more."""
         nlp = self.program.built
-        if (kept := _latest.get(nlp)) is not None:
-            return kept
+        if "richer" in nlp.cache:
+            return nlp.cache["richer"]
         fixed = nlp.with_phases({name: phase for name, (phase, _) in self._phases.items()})
         richer = on_curves(fixed, {name: _richer(phase) for name, (phase, _) in self._phases.items()})
         if not any(isinstance(phase.grid, FreeKnotsGrid) for phase in nlp.phases.values()):
-            _latest.clear()
-            _latest[nlp] = richer
+            nlp.cache["richer"] = richer
         return richer
 
     @cached_property
@@ -289,11 +284,14 @@ class _QuadraticModel:
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         convex = self._derivatives.convex.matrix
         program = self._program(convex)
-        fill = program.fill
+        fill = self._fill(program)
         large = fill > _FILL
         in_turn = (by_piqp, self._solver) if fill < _EVEN else (self._solver, by_piqp)
         solvers = in_turn[:1] if large else in_turn
-        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale)
+        # A neighbour, as of a sweep, is held by the same rows: three programs of four need not be solved.
+        kept = self._nlp.cache
+        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale, likely=kept.get("near rows"))
+        kept["near rows"] = program.near_at(optimum.d)
         first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):
@@ -305,6 +303,13 @@ class _QuadraticModel:
         if self._gradient @ second.d > second.d @ second.curvature / 2:
             return first  # what negative curvature promises is further away than the expansion reaches
         return self._shortened(first, hessian) if second.far else second
+
+    def _fill(self, program: QuadraticProgram) -> int:
+        """The fill of a program, which programs of the same patterns share."""
+        patterns, kept = (program.H.sparsity(), program.A.sparsity()), self._nlp.cache
+        if kept.get("fill", ((), 0))[0] != patterns:
+            kept["fill"] = patterns, program.fill
+        return kept["fill"][1]
 
     def _program(self, H: ca.DM) -> QuadraticProgram:
         """The quadratic program with a Hessian."""

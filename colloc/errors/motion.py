@@ -184,12 +184,18 @@ def _along(
     """
     grid, problem = motion.nlp.grid, motion.nlp.problem
     n, now = problem.model.n, problem.instant
-    function = problem.function("model", ca.vertcat(problem.model.screw_coordinates(now.q), now.tau))
     points = points_inside(grid.breakpoints, u).take((chosen[:, None] * u.size + np.arange(u.size)).ravel())
     sites = grid.on(points)
-    arguments = sites.local.arguments
-    moves, _, slopes = grid.torques.slopes(arguments)
-    values, moves, slopes = sites.evaluate([function(*arguments), moves, slopes], motion.x, motion.p)
+
+    def expressions() -> list[ca.SX]:
+        arguments = sites.local.arguments
+        function = problem.function("model", ca.vertcat(problem.model.screw_coordinates(now.q), now.tau))
+        moves, _, slopes = grid.torques.slopes(arguments)
+        return [function(*arguments), moves, slopes]
+
+    values, moves, slopes = sites.evaluate_again(
+        "equations of motion", expressions, motion.x, motion.p, virtual=motion.nlp.compile is False
+    )
     values, m = values.reshape(chosen.size, u.size, 2 * n), moves.shape[1] // n
     # Matrices were evaluated column by column.
     N = moves.reshape(chosen.size, u.size, m, n)[:, first:].swapaxes(-1, -2)

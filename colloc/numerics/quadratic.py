@@ -42,11 +42,16 @@ class QuadraticProgram(NamedTuple):
     least: np.ndarray
     most: np.ndarray
 
-    def optimum(self, *solvers: QuadraticSolver, doubt: float = np.inf) -> QuadraticOptimum:
-        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all."""
+    def optimum(
+        self, *solvers: QuadraticSolver, doubt: float = np.inf, likely: np.ndarray | None = None
+    ) -> QuadraticOptimum:
+        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all.
+
+        `likely`, ndarray of bool, shape (m,), are rows that count, as far as is known from a program like this one.
+        """
         optima: list[QuadraticOptimum] = []
         for solve in solvers:
-            optima.append(optimum := self._near_first(solve))
+            optima.append(optimum := self._near_first(solve, likely))
             if optimum.solved and optimum.doubt < doubt:
                 return optimum
         return min(optima, key=lambda optimum: optimum.doubt)
@@ -57,7 +62,12 @@ class QuadraticProgram(NamedTuple):
         system = ca.Sparsity.kkt(self.H.sparsity(), self.A.sparsity(), True, True)
         return system.ldl(True)[0].nnz()
 
-    def _near_first(self, solve: QuadraticSolver) -> QuadraticOptimum:
+    def near_at(self, d: np.ndarray) -> np.ndarray:
+        """Which rows are close to their bounds at a point, ndarray of bool, shape (m,)."""
+        values = np.array(self.A @ d).ravel()
+        return np.minimum(values - self.low, self.high - values) < _NEAR / 2
+
+    def _near_first(self, solve: QuadraticSolver, likely: np.ndarray | None) -> QuadraticOptimum:
         """What a solver finds that sees rows only as they count.
 
         Rows far from their bounds are left out where they are most of all, until an optimum of the others breaks them:
@@ -65,6 +75,8 @@ class QuadraticProgram(NamedTuple):
         """
         bounded = np.isfinite(self.low) | np.isfinite(self.high)  # of other rows PIQP complains in print
         rows = bounded & (np.minimum(-self.low, self.high) < _NEAR)
+        if likely is not None:
+            rows |= bounded & likely
         for _ in range(_PASSES if rows.sum() < bounded.sum() / 2 else 0):
             optimum = self._with_rows(rows, solve)
             if not optimum.solved:

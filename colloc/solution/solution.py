@@ -496,7 +496,7 @@ class Solution(BaseSolution):
         gap, name = self.part_of or (self.cost_gap(), "")
         # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
         share = partial(gap.share, name) if self.outcome.status is Status.SOLVED else None
-        return local_error(self.program, self.x, self.parameters, self.total_cost_scale, share)
+        return local_error(self.program, self.x, self.parameters, self.cost_scale, share)
 
     @of_motion
     def violations(self) -> list[Violation]:

@@ -142,7 +142,7 @@ class Nlpsol:
         )
         if self._nlp.n_x + self._nlp.n_g < _LARGE:
             with _lock:
-                idle = self._nlp.solver_cache.setdefault("idle", [])
+                idle = self._nlp.cache.setdefault("idle", [])
                 idle.append(instance)
                 del idle[:-_IDLE]
         return outcome, stats
@@ -153,7 +153,7 @@ class Nlpsol:
     def _idle(self, scaled: ScaledNLP) -> _Instance | None:
         """An object of an earlier run that does nothing now, which is then nobody else's."""
         with _lock:
-            idle = self._nlp.solver_cache.get("idle", [])
+            idle = self._nlp.cache.get("idle", [])
             for k, instance in enumerate(idle):
                 if _equal(instance.made_from, self._made_from(scaled)):
                     return idle.pop(k)

@@ -119,7 +119,7 @@ class _RowGroups(NamedTuple):
 
 
 def _row_groups(nlp: BaseNLP) -> _RowGroups:
-    if "row groups" not in nlp.solver_cache:
+    if "row groups" not in nlp.cache:
         lower, upper = nlp.bounds_g
         unscaled = np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
         constraint, count = np.full(nlp.n_g, -1), 0
@@ -132,10 +132,10 @@ def _row_groups(nlp: BaseNLP) -> _RowGroups:
         group[chosen] = 1 + np.arange(chosen.size)
         row, column = triplet(nlp.jac_g.sparsity_out(1))
         of_row = group[constraint]
-        nlp.solver_cache["row groups"] = _RowGroups(
+        nlp.cache["row groups"] = _RowGroups(
             np.where(unscaled, of_row, 0), np.flatnonzero(unscaled)[first], of_row[row], row, column
         )
-    return nlp.solver_cache["row groups"]
+    return nlp.cache["row groups"]
 
 
 def _steepest(nlp: BaseNLP, groups: _RowGroups, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -187,9 +187,9 @@ class ScaledNLP:
             EXACT or GAUSS_NEWTON.
         """
         key = ("function", name, tuple(outputs), hessian, self.anchored)
-        if key not in self.nlp.solver_cache:
-            self.nlp.solver_cache[key] = self._function(name, outputs, hessian)
-        return self.nlp.solver_cache[key]
+        if key not in self.nlp.cache:
+            self.nlp.cache[key] = self._function(name, outputs, hessian)
+        return self.nlp.cache[key]
 
     def _function(self, name: str, outputs: Sequence[str], hessian: Hessian) -> ca.Function:
         x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()

@@ -185,8 +185,11 @@ class BaseNLP(Tabular, ABC):
         return self.lower < self.upper
 
     @cached_property
-    def solver_cache(self) -> dict[Any, Any]:
-        """Functions and memory that solvers keep for their next run; none of it refers to the program itself."""
+    def cache(self) -> dict[Any, Any]:
+        """Functions and memory that solvers and estimates of errors keep for their next use of this program.
+
+        None of it refers to the program itself, with which it goes.
+        """
         return {}
 
     @cached_property

@@ -403,3 +403,21 @@ def test_a_cost_that_is_not_judged():
         co.solve(problem, co.HermiteSimpson(6), compile=False, plan=[co.refinement.Solve(tol=1e-5, judge_cost=False)])
     finer = [co.refinement.Solve(judge_cost=False), co.refinement.Refine(1e-2), co.refinement.AtSwitches()]
     assert co.solve(problem, co.BSpline(8), compile=False, plan=finer).outcome.cost_tolerance <= 1e-2
+
+
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
+@pytest.mark.parametrize("curve", [co.BSpline(8), co.Radau(5)], ids=str)
+def test_errors_measured_with_what_a_neighbour_left_are_those_of_a_program_of_their_own(curve):
+    """What is kept of one motion is a hint for the next: rows that count, patterns, functions."""
+    shift = co.Parameter("shift", 0.0)
+    ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(qd=0.0), co.bounds(tau=(-10.0, 10.0))]
+    goal = co.at(1.0, lambda now: now.q - ca.vertcat(1.0, -1.0) - now.shift, equals=0.0)
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    problem = co.Problem(time_optimal().model, 0.6, effort, [*ends, goal], parameters=[shift])
+    shared, solution, nodes = co.transcribe(problem, curve, compile=False), None, [co.refinement.Solve(between="nodes")]
+    for value in (0.0, 0.05, -0.3, 0.05):
+        solution = co.solve(shared, guess=solution, parameters={"shift": value}, plan=nodes, progress=False)
+        alone = co.Solution(co.transcribe(problem, curve, compile=False), solution.outcome, solution.parameters)
+        for name, total in alone.error.totals.items():
+            assert solution.error.totals[name] == pytest.approx(total, rel=1e-5, abs=1e-9)
+    assert "near rows" in shared.cache["richer"].cache

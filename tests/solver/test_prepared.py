@@ -146,11 +146,11 @@ def test_a_program_keeps_few_solvers_and_a_large_one_none(nlp, monkeypatch):
     start = Start(start_from(nlp, None, NONE).x)
     for k in range(8):
         co.Ipopt(tol=1e-6 * (1 + k), max_iter=3).prepare(nlp)(start, NONE)
-    assert len(nlp.solver_cache["idle"]) == 4
+    assert len(nlp.cache["idle"]) == 4
     large = co.transcribe(time_optimal(), co.BSpline(8), compile=False)
     monkeypatch.setattr(nlpsol, "_LARGE", large.n_x + large.n_g)
     first = co.Ipopt().prepare(large)(start, NONE)
-    assert "idle" not in large.solver_cache
+    assert "idle" not in large.cache
     np.testing.assert_array_equal(co.Ipopt().prepare(large)(start, NONE).x, first.x)
 
 
