@@ -115,6 +115,52 @@ def test_attributes_come_about_in_the_open():
             assert not hidden, f"{path}: {text}"
 
 
+def kinds_of_statements() -> set[str]:
+    """Names of the classes of statements, of their rows, and of the times at which they hold."""
+    kinds = {"Statement", "TimeSet", "PhaseRows", "ConstraintRows", "Tracked"}
+    trees = {path: parsed(path) for path, parts in FILES.items() if parts[1] == "problem"}
+    for _ in range(3):  # a class may derive from one that derives from Statement
+        for path, tree in trees.items():
+            for node in ast.walk(tree):
+                bases = {ast.unparse(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+                if bases & kinds or (path.stem == "time_sets" and "NamedTuple" in bases):
+                    kinds.add(node.name)
+    return kinds
+
+
+def kinds_asked_for(tree: ast.AST) -> Iterator[str]:
+    """Names of classes that code asks of a value: by isinstance, issubclass, type(...) is, or a match statement."""
+    for node in ast.walk(tree):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            asked = node.args[1:] if node.func.id in {"isinstance", "issubclass"} else []
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            typed = any(isinstance(k, ast.Call) and ast.unparse(k.func) == "type" for k in sides)
+            typed |= any(isinstance(k, ast.Attribute) and k.attr == "__class__" for k in sides)
+            asked = sides if typed else []
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        for part in asked:
+            yield from (
+                name.id if isinstance(name, ast.Name) else name.attr
+                for name in ast.walk(part)
+                if isinstance(name, ast.Name | ast.Attribute)
+            )
+
+
+def test_nobody_outside_of_problems_asks_for_the_kind_of_a_statement():
+    """Nor of a time set: both answer for themselves, and a class of a user's own is as good as ours."""
+    kinds = kinds_of_statements()
+    assert {"Condition", "UnitLength", "Connection", "AcrossArcs", "Window", "Ends"} <= kinds
+    for path, parts in FILES.items():
+        if parts[1] not in {"problem", "models", "studies"}:
+            assert not kinds & set(kinds_asked_for(parsed(path))), path
+    asked = "isinstance(x, int | Window), issubclass(type(x), (a.Bounds,)), type(x) is Link, Ends == x.__class__"
+    assert {"Window", "Bounds", "Link", "Ends"} <= set(kinds_asked_for(ast.parse(asked)))
+    assert "Impact" in set(kinds_asked_for(ast.parse("match x:\n    case Impact(): pass")))
+
+
 def test_a_folder_of_many_files_has_a_map_of_them_all():
     for folder in {path.parent for path in [*FILES, *(ROOT / "tests").rglob("*.py")]}:
         names = {path.stem for path in folder.glob("*.py")} - {"__init__"}

@@ -20,7 +20,7 @@ itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 import casadi as ca
@@ -96,13 +96,13 @@ class CutJoints(Portable):
         """Closure: in position and velocity at the start, in acceleration all along; passive joints without torque."""
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
-        labels = tuple(f"loop {name} stays closed [{k}]" for k, name in enumerate(loops))
+        labels = [f"loop {name}, row {loops[:k].count(name)} of {loops.count(name)}" for k, name in enumerate(loops, 1)]
         passive = [name for name in chain.model.joint_names if name not in chain.actuators]
         idle = (bounds(tau=dict.fromkeys(passive, (0.0, 0.0))),) if passive else ()
         return (
-            at(0.0, self.gap, equals=0.0, name="loops closed at the start"),
-            at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start"),
-            replace(path(self.gap_acceleration, equals=0.0, name="loops stay closed"), labels=labels),
+            at(0.0, self.gap, equals=0.0, name="loops closed at the start", labels=labels),
+            at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start", labels=labels),
+            path(self.gap_acceleration, equals=0.0, name="loops stay closed", labels=labels),
             *idle,
         )
 

@@ -228,7 +228,7 @@ def limits_of(nlp: BaseNLP, problem: Problem | Phases) -> list[Limit]:
 
 def _joint(problem: Problem | Phases, phase: str, label: str) -> str:
     """The joint that a row names in brackets; empty for other rows."""
-    inside = label.rpartition("[")[2].removesuffix("]")
+    inside = label.rpartition("[")[2].removesuffix("]") if "[" in label else ""
     models = [part.model for name, part in problem.phases.items() if name == phase]
     return inside if any(inside in (*model.joint_names, *model.position_names) for model in models) else ""
 

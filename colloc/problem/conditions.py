@@ -43,7 +43,7 @@ class Condition(Statement):
     where: TimeSet
     scale: Any = None  # float or shape (rows,)
     unit: str | Sequence[str] = ""
-    labels: tuple[str, ...] = ()  # names of the rows; made from the name of the constraint if empty
+    labels: tuple[str, ...] = ()  # names of the rows
     shapes: tuple[Shape, ...] = ()  # shapes that it keeps apart, for pictures
 
     def rows(self, *instants: Any) -> Rows:
@@ -106,6 +106,7 @@ def path(
     scale: Any = None,
     unit: str | Sequence[str] = "",
     name: str | None = None,
+    labels: Sequence[str] = (),
 ) -> Condition:
     """A function of the instant held within bounds.
 
@@ -125,6 +126,9 @@ def path(
     unit : str or sequence of str
         Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional
+    labels : sequence of str, optional
+        What the rows are of, behind the name: muscles, directions. By default the joint or signal that a row depends
+        on, else its number.
 
     See Also
     --------
@@ -138,13 +142,13 @@ def path(
     --------
     >>> clear = co.path(lambda now: now.point("elbow").position[0], upper=0.6, unit="m", name="wall")
     """
-    return _condition("path", fn, name, (lower, upper, equals), window("path during", during), scale, unit)
+    return _condition("path", fn, name, (lower, upper, equals), window("path during", during), scale, unit, labels)
 
 
 @spelt
 def at(
     s: float, fn: Callable[[Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
+    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None, labels: Sequence[str] = (),
 ) -> Condition:  # fmt: skip
     """A function of the instant held within bounds at one time.
 
@@ -152,7 +156,7 @@ def at(
     ----------
     s : float
         The time as a fraction of the duration, 0 to 1.
-    fn, lower, upper, equals, scale, unit, name :
+    fn, lower, upper, equals, scale, unit, name, labels :
         As in `path`.
 
     See Also
@@ -169,7 +173,7 @@ def at(
     time = finite_number("at s", s)
     if not 0 <= time <= 1:
         raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {quoted(s)}")
-    return _condition("at", fn, name, (lower, upper, equals), TimePoint(time), scale, unit, f"at {time:g}")
+    return _condition("at", fn, name, (lower, upper, equals), TimePoint(time), scale, unit, labels, f"at {time:g}")
 
 
 @spelt
@@ -220,7 +224,7 @@ def _distance(now: Instant, a: Shape, b: Shape, smoothing: float) -> Any:
 @spelt
 def boundary(
     fn: Callable[..., Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
+    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None, labels: Sequence[str] = (),
 ) -> Condition:  # fmt: skip
     """A function of the first and the last instant held within bounds.
 
@@ -229,7 +233,7 @@ def boundary(
     fn : callable
         (start, end) -> SX, scalar or column. In `Phases` a function of its phases by name, each with its `start`,
         `end` and `duration`.
-    lower, upper, equals, scale, unit, name :
+    lower, upper, equals, scale, unit, name, labels :
         As in `path`.
 
     See Also
@@ -243,7 +247,7 @@ def boundary(
     --------
     >>> cyclic = co.boundary(lambda start, end: end.q - start.q, equals=0.0, unit="rad")
     """
-    return _condition("boundary", fn, name, (lower, upper, equals), Ends(), scale, unit)
+    return _condition("boundary", fn, name, (lower, upper, equals), Ends(), scale, unit, labels)
 
 
 def _condition(
@@ -254,6 +258,7 @@ def _condition(
     where: TimeSet,
     scale: Any,
     unit: Any,
+    labels: Any,
     fallback: str = "",
 ) -> Condition:
     # Between ends it is called with both, or in a sequence with the phases: that shows when the problem is made.
@@ -265,7 +270,9 @@ def _condition(
     for symbol in [units] if isinstance(units, str) else units:
         if not (isinstance(symbol, str) and symbol == ""):
             text(f"{what} unit", symbol)
-    return Condition(label or fallback or what, fn, lower, upper, where, scale, units)
+    label = label or fallback or what
+    names = tuple(f"{label}, {text(f'{what} labels', row)}" for row in as_tuple(f"{what} labels", labels))
+    return Condition(label, fn, lower, upper, where, scale, units, names)
 
 
 def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:

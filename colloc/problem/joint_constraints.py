@@ -54,6 +54,9 @@ class EndState(Statement):
             values += [(name, k, float(number)) for k, number in enumerate(numbers)]
         return [EndValue(row, self.where.s, *value) for row, value in enumerate(values)]
 
+    def label(self, name: str, quantity: str) -> str:
+        return f"{self.name} {quantity}"
+
     def rows(self, now: Instant) -> Rows:
         """Joint quantities, then states, with their values as bounds."""
         ends = self.end_values(now)
@@ -62,9 +65,7 @@ class EndState(Statement):
         joints = _rows(now, [(end.quantity, end.index) for end in of_joints], values, values, f"{self.name} ")
         values = np.array([end.value for end in ends])
         states = [(end.quantity, end.index) for end in of_states]
-        labels = tuple(
-            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k in states
-        )
+        labels = tuple("" if now.states[name].shape[0] > 1 else f"{self.name} {name}" for name, _ in states)
         expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k in states))
         units = joints.units + ("",) * len(states)
         return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))

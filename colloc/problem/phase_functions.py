@@ -16,7 +16,7 @@ from colloc.model.ball import relative_turn
 from colloc.problem.rows import Rows, bounded, no_rows
 from colloc.problem.statement import Statement
 from colloc.problem.time_sets import Ends
-from colloc.problem.unknowns import Unknown
+from colloc.problem.unknowns import Unknown, component_labels
 from colloc.problem.user_functions import check_numbers
 from colloc.support.checks import (
     InputError,
@@ -441,7 +441,8 @@ def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[st
                 values.append(slots.constants[first : first + constant.size])
                 inputs += slots
             what = f"{constant.name} of {' and '.join(pair)}"
-            rows = bounded(what, values[1] - values[0], 0.0, 0.0)
+            labels = component_labels(what, constant.size, constant.names)
+            rows = bounded(what, values[1] - values[0], 0.0, 0.0, labels=labels)
             function = ca.Function("equal", inputs, [rows.expression])
             points = tuple(PhasePoint(phase, "all along") for phase in pair)
             equations[what] = PhaseRows(rows, points, function, follows=True)

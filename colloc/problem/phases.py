@@ -23,7 +23,7 @@ from colloc.problem.phase_functions import (
 )
 from colloc.problem.problem import Problem
 from colloc.problem.rows import bounded, column, summed, unique
-from colloc.problem.statement import Statement
+from colloc.problem.statement import Statement, named
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
@@ -185,7 +185,9 @@ class Phases(Tabular, Portable):
             with error_context(f"constraint {name!r}"):
                 rows = item.rows(self.ends)
             if rows.lower.size:
-                constraints[name] = phase_rows(f"constraint {name!r}", rows, self._readable, item)
+                across = phase_rows(f"constraint {name!r}", rows, self._readable, item)
+                names = [self.phases[point.phase].slot_names for point in across.points]
+                constraints[name] = across._replace(rows=named(item, name, rows, across.function, names))
         for name, equation in equal_constants({n: p.constants for n, p in self.phases.items()}, self.ends).items():
             constraints[unique(name, constraints)] = equation
         if isinstance(self.duration, Free):

@@ -18,7 +18,7 @@ from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.joint_constraints import joint_bounds, joint_limits, window_limits
 from colloc.problem.part import Contribution, Part, joint_contribution, torque_statements
 from colloc.problem.rows import unique
-from colloc.problem.statement import ConstraintRows, EndValue, Statement
+from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, named, slot_names
 from colloc.problem.time_sets import Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
@@ -291,6 +291,11 @@ class Problem(Tabular, Portable):
         stated = (shape for statement in self.statements for shape in statement.shapes)
         return list(dict.fromkeys([*stated, *self._added.shapes]))
 
+    @property
+    def slot_names(self) -> SlotNames:
+        """Names of what varies along the motion, by slot of an instant, such as "q[elbow]"."""
+        return slot_names(self.model, self.signals, self.states)
+
     @cached_property
     def instant(self) -> Instant:
         """An instant in fresh symbols; unknowns and parameters by their own symbols."""
@@ -397,6 +402,7 @@ class Problem(Tabular, Portable):
             if not rows.labels:
                 continue
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
+            rows = named(statement, name, rows, function, [self.slot_names] * len(instants))
             constraints[name] = ConstraintRows(statement, rows, function, self.model)
             functions.append(UserFunction(name, statement.user_function, rows.expression, statement.where))
         check_loops("constraint", functions)

@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     expression: ca.SX  # shape (r,)
     lower: np.ndarray  # lower, upper: shape (r,); empty for a cost
     upper: np.ndarray
-    labels: tuple[str, ...]  # name of every row, with its joint where it has one
+    labels: tuple[str, ...]  # name of every row, with its joint where it has one; empty until a problem gives it one
     units: tuple[str, ...]  # unit of every row; empty where none is stated
     scale: np.ndarray  # shape (r,); natural size of every row, in its own unit. Empty for a cost.
 
@@ -56,7 +56,28 @@ def bounded(
 ) -> Rows:
     """Rows from what a user's function returned.
 
-    InputError for a value that is not a scalar or a column, or bounds and scales of another shape.
+    A scalar has the name of its constraint, rows of a column the labels; without these they are named by the joints or
+    signals that they are of, as soon as a problem knows.
+
+    Parameters
+    ----------
+    name : str
+    value : SX, scalar or column
+    lower, upper : float or shape (r,)
+    scale : float or shape (r,), optional
+        Natural sizes; by default those that the bounds tell, see `natural_size`.
+    unit : str or sequence of str
+    labels : sequence of str
+
+    Raises
+    ------
+    InputError
+        For a value that is not a scalar or a column, and bounds, scales, units or labels of another size.
+
+    Examples
+    --------
+    >>> co.problem.bounded("speed", ca.SX.sym("v"), -1.0, 1.0, unit="m/s").labels
+    ('speed',)
     """
     check_returned(f"constraint {name!r}", value)
     try:
@@ -71,7 +92,9 @@ def bounded(
     units = (unit,) * r if isinstance(unit, str) else tuple(unit)
     if len(units) != r:
         raise InputError(f"constraint {name!r} needs one unit or {r}, got {quoted(unit)}")
-    names = tuple(labels) or ((name,) if r == 1 else tuple(f"{name}[{k}]" for k in range(r)))
+    names = tuple(labels) or ((name,) if r == 1 else ("",) * r)
+    if len(names) != r:
+        raise InputError(f"constraint {name!r} needs {r} labels, got {quoted(labels)}")
     return Rows(ca.densify(expression), low, high, names, units, size)
 
 

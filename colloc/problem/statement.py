@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,13 +15,14 @@ from colloc.model import Model, Shape
 from colloc.model.tree import QUANTITIES
 from colloc.problem.rows import Rows
 from colloc.problem.time_sets import PointSet, PointSets, TimeSet
-from colloc.problem.unknowns import Unknown
+from colloc.problem.unknowns import State, Unknown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 # The highest time derivative of the coordinates in a row, by the slots that the row depends on.
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}
 _ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
+_BY_JOINT = ("tau_rate", "jerk", "qdd", "qd", "q")  # the highest derivative first
 
 
 class Number(NamedTuple):
@@ -124,6 +125,10 @@ class Statement(Portable, ABC):
     def rows(self, *instants: Any) -> Rows:
         """The rows at an instant; between the ends at two, or at the ends of all phases by name; see `bounded`."""
 
+    def label(self, name: str, quantity: str) -> str:
+        """Name of a row without one, by that of its constraint and the quantity that it is of, such as "q[elbow]"."""
+        return f"{name}, {quantity}"
+
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
         """The points of a discretised motion at which the rows hold."""
         return list(self.where.points(grid))
@@ -185,6 +190,9 @@ class Restated(Statement):
     def rows(self, *instants: Any) -> Rows:
         return self.statement.rows(*instants)
 
+    def label(self, name: str, quantity: str) -> str:
+        return self.statement.label(name, quantity)
+
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
         return self.statement.points(grid)
 
@@ -218,6 +226,64 @@ class Rebounded(Restated):
         ends = self.statement.end_values(now)
         equal = self.lower == self.upper
         return [end._replace(value=float(self.lower[end.row])) for end in ends if equal[end.row]]
+
+
+# Entries of an instant's slots by name, for each slot that varies along a motion.
+SlotNames = Mapping[str, Sequence[str]]
+
+
+def slot_names(model: Model, signals: Iterable[Unknown], states: Iterable[State]) -> SlotNames:
+    """Names of the entries of slots, such as "q[elbow]"."""
+    names = {quantity: [f"{quantity}[{joint}]" for joint in model.names(quantity)] for quantity in QUANTITIES}
+    for kind, unknowns in (("signal", signals), ("state", states)):
+        names[f"{kind}s"] = [label for unknown in unknowns for label in unknown.labels]
+        names[f"{kind}_rates"] = [f"rate of {label}" for label in names[f"{kind}s"]]
+    return names
+
+
+def named(statement: Statement, name: str, rows: Rows, function: ca.Function, names: Sequence[SlotNames]) -> Rows:
+    """Rows with names for those that have none: of the joint or signal that a row is of, else by their number.
+
+    A row is of a quantity if that is all it depends on, or the only torque or signal, or the highest derivative where
+    it depends on a single joint.
+
+    Parameters
+    ----------
+    statement : Statement
+    name : str
+        Of the constraint in its problem.
+    rows : Rows
+    function : Function
+        Of the slots of one or several instants -> the rows.
+    names : sequence of mapping
+        Names of the entries of slots of all these instants.
+    """
+    if all(rows.labels):
+        return rows
+    entries: list[dict[str, set[str]]] = [{} for _ in rows.labels]
+    for k in range(function.n_in()):
+        instant, slot = divmod(k, len(Slots._fields))
+        if columns := names[instant].get(Slots._fields[slot]):
+            for row, column in zip(*function.jac_sparsity(0, k).get_triplet(), strict=True):
+                entries[row].setdefault(Slots._fields[slot], set()).add(columns[column])
+    quantities = [_quantity(of_row) for of_row in entries]
+    labels = [
+        label or (statement.label(name, quantity) if quantity and quantities.count(quantity) == 1 else "")
+        for label, quantity in zip(rows.labels, quantities, strict=True)
+    ]
+    count = len(labels)
+    return rows._replace(labels=tuple(label or f"row {k} of {count} of {name}" for k, label in enumerate(labels, 1)))
+
+
+def _quantity(entries: Mapping[str, set[str]]) -> str:
+    """The quantity that a row is of, which depends on entries of slots; empty if there is no such quantity."""
+    together = {name for names in entries.values() for name in names}
+    joints = {name.partition("[")[2] for slot in QUANTITIES for name in entries.get(slot, ())}
+    by_joint = _BY_JOINT if len(joints) == 1 and together == {n for s in QUANTITIES for n in entries.get(s, ())} else ()
+    for slot in ("tau", "signals", *by_joint):
+        if entries.get(slot):
+            return next(iter(entries[slot])) if len(entries[slot]) == 1 else ""
+    return next(iter(together)) if len(together) == 1 else ""
 
 
 @dataclass(frozen=True, eq=False)

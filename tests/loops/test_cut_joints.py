@@ -196,7 +196,7 @@ def test_a_grid_too_coarse_says_so():
         )
     assert solution.status is co.solver.Status.COARSE
     assert "source" not in vars(solution.error.deferred["cost"])  # which takes long, and is not asked for
-    assert any(v.row == "loop pin stays closed [0]" for v in solution.violations[:2])
+    assert any(v.row == "loops stay closed, loop pin, row 1 of 2" for v in solution.violations[:2])
 
 
 # -- optima -----------------------------------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ def test_phases_and_what_is_stated_across_them_give_way():
     assert is_feasible(explanation.relaxed(), curve, guess=explanation.motion)
     assert not is_feasible(explanation.relaxed(0.5), curve, guess=explanation.motion)
     explanation = co.optimality.explain(last, relax="touch")
-    assert {relaxation.row for relaxation in explanation.relaxations} <= {"touch[0]", "touch[1]"}
+    assert {relaxation.row for relaxation in explanation.relaxations} <= {"touch, q[shoulder]", "touch, q[elbow]"}
     assert is_feasible(explanation.relaxed(), curve, guess=explanation.motion)
 
 
