@@ -66,7 +66,7 @@ def swing(*statements: Statement, duration: float = 0.6) -> co.Problem:
     return co.Problem(two_link(), duration, co.integral(effort), [START, END, TORQUES, *statements])
 
 
-def solved(problem: co.Problem | co.Sequence, **keywords: Any) -> co.Solution:
+def solved(problem: co.Problem | co.Sequence, **keywords: Any) -> Any:
     return co.solve(problem, CURVE, progress=False, **keywords)
 
 
