@@ -121,10 +121,11 @@ def kinds_of_statements() -> set[str]:
     trees = {path: parsed(path) for path, parts in FILES.items() if parts[1] == "problem"}
     for _ in range(3):  # a class may derive from one that derives from Statement
         for path, tree in trees.items():
-            for node in ast.walk(tree):
-                bases = {ast.unparse(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
-                if bases & kinds or (path.stem == "time_sets" and "NamedTuple" in bases):
-                    kinds.add(node.name)
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef):
+                    bases = {ast.unparse(base) for base in node.bases}
+                    if bases & kinds or (path.stem == "time_sets" and "NamedTuple" in bases):
+                        kinds.add(node.name)
     return kinds
 
 
