@@ -22,6 +22,7 @@ import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
+import colloc.studies.benchmarks.resolve
 import colloc.studies.benchmarks.robots
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.skeletons
@@ -334,3 +335,12 @@ def test_near_are_the_iterations_after_which_all_holds():
     assert near([1.0, 1.0], [0.0, 0.0]) == 0
     assert near([1.0, 2.0], [0.0, 0.0]) is None
     assert near([1.0, 1.0], [0.0, 1e-3]) is None
+
+
+def test_a_program_solved_again_has_the_answers_of_ipopt_and_of_a_sweep(tmp_path):
+    numbers = run(colloc.studies.benchmarks.resolve, tmp_path)
+    assert numbers["resolve.difference"] < 1e-6
+    assert numbers["resolve.iterations"] <= 5
+    for way in ("call", "unjudged", "ipopt", "sweep"):
+        ratio = numbers[f"resolve.{way}.ms"] / numbers["resolve.ipopt.ms"]
+        assert numbers[f"resolve.{way}.ratio"] == pytest.approx(ratio)
