@@ -22,7 +22,7 @@ from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
 from colloc.control.state_space import StateSpace
 from colloc.control.tracking import Tracking, time_varying_lqr
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 __all__ = [
     "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "StateSpace", "System",
@@ -31,4 +31,4 @@ __all__ = [
     "state_cost", "time_varying_lqr",
 ]  # fmt: skip
 
-present(__name__)
+register_public(__name__)

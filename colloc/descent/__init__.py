@@ -28,7 +28,7 @@ from colloc.descent.methods import bfgs, modified_newton, steepest_descent
 from colloc.descent.movement import Movement
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
 from colloc.descent.spline import SplineMotion
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 __all__ = [
     "ChainMovement", "ChainSample", "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement",
@@ -36,4 +36,4 @@ __all__ = [
     "modified_newton", "steepest_descent", "wolfe_step",
 ]  # fmt: skip
 
-present(__name__)
+register_public(__name__)

@@ -28,14 +28,14 @@ from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions, newt
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
     from colloc.dynamics.equations import equations_of_motion
     from colloc.dynamics.evaluator import TorqueSensitivities
+    from colloc.dynamics.lagrangian.closed_form import regular_lagrange, regular_sensitivities
     from colloc.dynamics.lagrangian.recursion import lagrange
-    from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_sensitivities
     from colloc.dynamics.lagrangian.sensitivities import lagrange_sensitivities
     from colloc.dynamics.liegroup.hessian import lie_hessian
     from colloc.dynamics.liegroup.recursion import lie
@@ -63,7 +63,7 @@ _LATER = {
     "equations": "equations_of_motion",
     "evaluator": "TorqueSensitivities",
     "lagrangian.recursion": "lagrange",
-    "lagrangian.regular": "regular_lagrange regular_sensitivities",
+    "lagrangian.closed_form": "regular_lagrange regular_sensitivities",
     "lagrangian.sensitivities": "lagrange_sensitivities",
     "liegroup.hessian": "lie_hessian",
     "liegroup.recursion": "lie",
@@ -71,4 +71,4 @@ _LATER = {
     "newtonian.sensitivities": "newton_euler_sensitivities reaction_sensitivities total_reaction_sensitivities",
     "spatial.jacobians": "point_jacobian point_jacobian_rate",
 }
-present(__name__, {name: f"{__name__}.{module}" for module, names in _LATER.items() for name in names.split()})
+register_public(__name__, {name: f"{__name__}.{module}" for module, names in _LATER.items() for name in names.split()})

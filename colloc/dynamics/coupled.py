@@ -75,7 +75,7 @@ def hessian_of_tree(slopes: Callable[..., Any]) -> Callable[[Callable[P, ca.SX]]
             if model.curved:
                 given = bound.arguments
                 tree = slopes(given["model"], given["q"], given["qd"], given["qdd"], given.get("loads", ()))
-                reduced += _of_bends(tree, motion, multipliers)
+                reduced += _coupling_curvature(tree, motion, multipliers)
             return _substituted(reduced, symbols, values)
 
         return on_tree
@@ -120,7 +120,7 @@ def _chain(motion: CoupledMotion) -> ca.SX:
     return ca.blockcat([[C, zero, zero], [rate, C, zero], [motion.C_second, 2 * rate, C]])
 
 
-def _of_bends(tree: Any, motion: CoupledMotion, multipliers: ca.SX) -> ca.SX:
+def _coupling_curvature(tree: Any, motion: CoupledMotion, multipliers: ca.SX) -> ca.SX:
     """What the Hessian of multipliers' torque has from the change of C, SX, shape (3n, 3n).
 
     With m = C mu the multipliers of the tree's torques: derivatives of m, on one side, of the torques on the other;

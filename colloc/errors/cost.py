@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
-from colloc.errors.gap import Share
+from colloc.errors.gap import GapByInterval
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
 from colloc.numerics.quadrature import gauss
@@ -63,7 +63,7 @@ class CostError(Source):
 def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
-    share = motion.gap() if motion.gap else Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    share = motion.gap() if motion.gap else GapByInterval(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
     return CostError(
         quadrature + np.abs(share.per_interval) / scale,
         float(quadrature.sum() + abs(share.per_interval.sum()) / scale),

@@ -51,7 +51,7 @@ _EVEN = 200_000  # entries from which on PIQP takes no less time than the other 
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 
-class Share(NamedTuple):
+class GapByInterval(NamedTuple):
     """What every interval of a phase has of the gap, in units of the cost, each shape (intervals,).
 
     Parameters
@@ -73,9 +73,11 @@ class Share(NamedTuple):
         """Both together, shape (intervals,)."""
         return self.limits + self.curve
 
-    def times(self, factor: float) -> Share:
+    def times(self, factor: float) -> GapByInterval:
         """All of it times a number."""
-        return Share(self.limits * factor, self.curve * factor, {name: row * factor for name, row in self.rows.items()})
+        return GapByInterval(
+            self.limits * factor, self.curve * factor, {name: row * factor for name, row in self.rows.items()}
+        )
 
 
 class NewtonStep(NamedTuple):
@@ -163,12 +165,12 @@ class CostGap:
         return _QuadraticModel(self.richer, self.point, self.p, self.scale, self.solver).step()
 
     @cached_property
-    def _signed_shares(self) -> dict[str, Share]:
+    def _signed_shares(self) -> dict[str, GapByInterval]:
         """What the step gains and loses on the intervals of every phase."""
         return _shares(self.richer, self.step, {name: phase for name, (phase, _) in self._phases.items()})
 
     @cached_property
-    def shares(self) -> dict[str, Share]:
+    def shares(self) -> dict[str, GapByInterval]:
         """What the intervals of every phase have of it: the magnitudes of the parts of phases add up to its own.
 
         Where one phase pays for another, gains and losses may be much larger than the whole.
@@ -177,7 +179,7 @@ class CostGap:
         factor = abs(self.total) / size if 0 < size < np.inf else 1.0
         return {name: share.times(factor) for name, share in self._signed_shares.items()}
 
-    def share(self, phase: str) -> Share:
+    def share(self, phase: str) -> GapByInterval:
         """That of one phase, by its name."""
         return self.shares[phase]
 
@@ -342,7 +344,7 @@ class _QuadraticModel:
         return step._replace(d=share * step.d, rows=share * step.rows)
 
 
-def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, Share]:
+def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, GapByInterval]:
     """What the step gains by interval of the phases' own grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
     shares = {name: _nothing(nlp.grid.basis.intervals) for name, nlp in phases.items()}
     # What links phases, and what is not sure, belongs to no interval.
@@ -363,11 +365,11 @@ def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]
     return shares
 
 
-def _nothing(intervals: int) -> Share:
-    return Share(np.zeros(intervals), np.zeros(intervals), defaultdict(partial(np.zeros, intervals)))
+def _nothing(intervals: int) -> GapByInterval:
+    return GapByInterval(np.zeros(intervals), np.zeros(intervals), defaultdict(partial(np.zeros, intervals)))
 
 
-def _add_rows(share: Share, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
+def _add_rows(share: GapByInterval, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
     """Add what the rows of a block gain, shape (rows, slices), to the intervals of the phase in which they lie."""
     interval = block.sites.interval
     place = basis.interval(block.sites.s) if interval is None else interval // PIECES
@@ -377,7 +379,9 @@ def _add_rows(share: Share, block: Block, gains: np.ndarray, basis: SplineBasis)
             np.add.at(share.rows[label], place, gain)
 
 
-def _add_variables(share: Share, nlp: NLP, by_bound: np.ndarray, by_bend: np.ndarray, basis: SplineBasis) -> None:
+def _add_variables(
+    share: GapByInterval, nlp: NLP, by_bound: np.ndarray, by_bend: np.ndarray, basis: SplineBasis
+) -> None:
     """Add what the variables of a phase gain to the intervals where they count most."""
     rest = np.ones(by_bound.size, dtype=bool)
     for name, spline in nlp.grid.splines.items():

@@ -25,7 +25,7 @@ import numpy as np
 from colloc.errors.cost import CostError, cost_error
 from colloc.errors.dynamics import DynamicsError, dynamics_error
 from colloc.errors.equations import equation_error
-from colloc.errors.gap import Share
+from colloc.errors.gap import GapByInterval
 from colloc.errors.motion import Motion
 from colloc.errors.source import Deferred, Source
 from colloc.errors.violations import bound_error
@@ -198,7 +198,7 @@ def local_error(
     x: np.ndarray,
     p: np.ndarray,
     total_cost_scale: float = 0.0,
-    gap: Callable[[], Share] | None = None,
+    gap: Callable[[], GapByInterval] | None = None,
 ) -> LocalError:
     """The error of a motion on every interval.
 

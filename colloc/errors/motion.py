@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
-from colloc.errors.gap import Share
+from colloc.errors.gap import GapByInterval
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP
@@ -43,7 +43,7 @@ class Motion:
     x: np.ndarray
     p: np.ndarray
     total_cost_scale: float = 0.0
-    gap: Callable[[], Share] | None = None
+    gap: Callable[[], GapByInterval] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Motion, (DeferredNLP.of(self.program), self.x, self.p, self.total_cost_scale, self.gap)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from colloc.kernels.kernel import CompileError, Kernel, Pass
 from colloc.kernels.options import Compile, CompileWarning, check_compile
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none, ship_interpreter
@@ -37,4 +37,4 @@ _LATER = {
     "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none", "ship_interpreter"),
     "colloc.kernels.shipped": ("ship",),
 }
-present(__name__, later={name: module for module, names in _LATER.items() for name in names})
+register_public(__name__, lazy={name: module for module, names in _LATER.items() for name in names})

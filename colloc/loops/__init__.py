@@ -41,7 +41,7 @@ from colloc.loops.reduction import (
     loop_residual,
 )  # fmt: skip
 from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_sensitivities
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",
@@ -52,4 +52,4 @@ __all__ = [
     "weld",
 ]  # fmt: skip
 
-present(__name__)
+register_public(__name__)

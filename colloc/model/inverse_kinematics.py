@@ -122,7 +122,7 @@ def reach(
     ------
     InputError
         For a model with symbols, arguments of another shape, and targets that were not reached: tells which of them the
-        best try misses, and by how much.
+        best try residuals, and by how much.
 
     See Also
     --------
@@ -131,7 +131,7 @@ def reach(
     Notes
     -----
     Levenberg and Marquardt's method on the joints that are not held by a limit (Nocedal and Wright 2006, section 10.3).
-    The best try is the one whose sum of squared misses is least.
+    The best try is the one whose sum of squared residuals is least.
 
     Examples
     --------
@@ -155,10 +155,10 @@ def reach(
     tolerance = finite_number("tol", tol, positive=True)
     count("tries", tries, at_least=1)
     q = ca.SX.sym("q", model.n_q)
-    misses = _misses(model, targets, q)
-    miss = ca.vertcat(*misses)
+    residuals = _residuals(model, targets, q)
+    miss = ca.vertcat(*residuals)
     function = ca.Function("miss", [q], [miss, ca.jacobian(miss, q)])
-    lengths = ca.Function("lengths", [q], [ca.vertcat(*map(ca.norm_2, misses))])
+    lengths = ca.Function("lengths", [q], [ca.vertcat(*map(ca.norm_2, residuals))])
     rng = np.random.default_rng(count("seed", seed, at_least=0))
     best, closest, nearest = np.inf, rest, None
     for attempt in range(tries):
@@ -194,22 +194,22 @@ def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) ->
     return targets
 
 
-def _misses(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]:
-    """By how much a posture misses every position and every rotation, one after another [m]."""
-    zero, misses = ca.SX(model.n, 1), []
+def _residuals(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]:
+    """By how much a posture residuals every position and every rotation, one after another [m]."""
+    zero, residuals = ca.SX(model.n, 1), []
     position = frames(model, q, zero, zero).position
     for item in targets:
         frame = position[model.index(item.body)]
         if item.position is not None:
-            misses.append((frame @ ca.vertcat(symbolic("point", item.point, (3, 1)), 1))[:3] - item.position)
+            residuals.append((frame @ ca.vertcat(symbolic("point", item.point, (3, 1)), 1))[:3] - item.position)
         if item.rotation is not None:  # 2 sin(angle / 2), the angle for small ones
-            misses.append(_LIMB * ca.vec(frame[:3, :3] - item.rotation) / np.sqrt(2))
-    return misses
+            residuals.append(_LIMB * ca.vec(frame[:3, :3] - item.rotation) / np.sqrt(2))
+    return residuals
 
 
-def _told(targets: Sequence[Target], misses: np.ndarray, tolerance: float) -> str:
-    """Which targets are missed, and by how much, of the lengths of all misses."""
-    sizes, parts = iter(misses), []
+def _told(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) -> str:
+    """Which targets are missed, and by how much, of the lengths of all residuals."""
+    sizes, parts = iter(residuals), []
     for item in targets:
         if item.position is not None and (miss := next(sizes)) > tolerance:
             parts.append(f"{item.body!r} does not reach {tuple(item.position.tolist())}, missed by {miss:.3g} m")

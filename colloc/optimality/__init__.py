@@ -24,11 +24,11 @@ from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
 from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 __all__ = [
     "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
     "arcs", "certify", "costates", "explain", "sensitivity",
 ]  # fmt: skip
 
-present(__name__)
+register_public(__name__)

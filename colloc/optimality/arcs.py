@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.curves.curve import collocates_inequalities
-from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
+from colloc.optimality.limited import ActiveArc, LimitedSignal, active_arcs, along_limits, limited
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.question import question
 from colloc.support.display import Table, Tabular, shown
@@ -118,11 +118,11 @@ def arcs(solution: Solution | PhasesSolution) -> Arcs:
     array([0.045709, 0.195927, 0.2353  ])
     """
     rows: list[Arc] = []
-    last: list[Limited] = []
+    last: list[LimitedSignal] = []
     for (name, phase), things in zip(solution.phases.items(), limited(solution).values(), strict=True):
         begin = solution.start_times[name]
         known = collocates_inequalities(phase.curve)
-        for piece in [_whole(phase)] if known else pieces_of(phase, things):
+        for piece in [_whole(phase)] if known else active_arcs(phase, things):
             off = _off(rows[-1].active, last, piece, things) if known and rows else np.nan
             sides = {label: "upper" if side > 0 else "lower" for label, side in piece.sides.items()}
             rows.append(Arc(begin, begin + piece.length, sides, _singular(piece, things), off))
@@ -131,7 +131,7 @@ def arcs(solution: Solution | PhasesSolution) -> Arcs:
     return Arcs(tuple(rows))
 
 
-def _whole(phase: Solution) -> ArcSides:
+def _whole(phase: Solution) -> ActiveArc:
     """A phase that is one arc."""
     nlp, x = phase.nlp, phase.x
     values = np.append(np.array(nlp.g(x, phase.parameters)).ravel(), x)
@@ -141,17 +141,17 @@ def _whole(phase: Solution) -> ArcSides:
         for limit in limits
         if (np.abs(values[limit.entries] - limit.bound) < _MET * limit.size).all()
     }
-    return ArcSides(phase.duration, met)
+    return ActiveArc(phase.duration, met)
 
 
-def _singular(piece: ArcSides, things: list[Limited]) -> tuple[str, ...]:
+def _singular(piece: ActiveArc, things: list[LimitedSignal]) -> tuple[str, ...]:
     """Linear controls that neither their bounds nor those of what they steer hold."""
     free = tuple(thing.label for thing in things if thing.control and thing.linear and thing.label not in piece.sides)
     steered = sum(not thing.control for thing in things if thing.label in piece.sides)
     return free if len(free) > steered else ()
 
 
-def _off(before: dict[str, str], last: list[Limited], piece: ArcSides, things: list[Limited]) -> float:
+def _off(before: dict[str, str], last: list[LimitedSignal], piece: ActiveArc, things: list[LimitedSignal]) -> float:
     """How far switching functions are from zero where controls go from one bound to the other, in time."""
     misses = [np.nan]
     for earlier, later in zip(last, things, strict=True):

@@ -34,7 +34,7 @@ _INSTANT = 1e-9  # of a duration
 _DENT = 2.0  # intervals for which a control may leave its bound and come back without meaning it
 
 
-class ArcSides(NamedTuple):
+class ActiveArc(NamedTuple):
     """A part of a motion on which the same limits are active.
 
     Parameters
@@ -48,7 +48,7 @@ class ArcSides(NamedTuple):
     sides: Mapping[str, int]
 
 
-class Stretch(NamedTuple):
+class BoundInterval(NamedTuple):
     """A part of a motion on which one thing is at its upper (1) or lower (-1) bound, or between them (0).
 
     Parameters
@@ -68,7 +68,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Limited:
+class LimitedSignal:
     """One thing that is limited along a phase, at N times.
 
     Parameters
@@ -99,16 +99,16 @@ class Limited:
     values: np.ndarray
     switching: np.ndarray
 
-    def stretches(self) -> list[Stretch]:
+    def stretches(self) -> list[BoundInterval]:
         """When it is at which of its bounds, as far as its grid tells."""
         lower, upper = self.bounds
         near = self.size * (_NEAR if self.control else _AT)
         sides = np.where(self.values > upper - near, 1, np.where(self.values < lower + near, -1, 0))
         if not self.control:
-            return self._without_dents(_runs(sides, self.t))
+            return self._fill_dents(_runs(sides, self.t))
         if self.linear and np.isfinite(self.switching).all():
             sides = self._steered(sides)
-        stretches = self._without_dents(_runs(sides, self.t))
+        stretches = self._fill_dents(_runs(sides, self.t))
         return self._at_switches(stretches) if self.linear else stretches
 
     def _steered(self, sides: np.ndarray) -> np.ndarray:
@@ -133,12 +133,12 @@ class Limited:
                         sides[middle[part]] = 0
         return sides
 
-    def _width(self, stretch: Stretch) -> float:
+    def _width(self, stretch: BoundInterval) -> float:
         """The widest interval of the grid in which a stretch lies."""
         inside = (self.t >= stretch.start) & (self.t <= stretch.end)
         return float(self.width[inside].max(initial=self.width.min()))
 
-    def _without_dents(self, stretches: list[Stretch]) -> list[Stretch]:
+    def _fill_dents(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
         """Without what is left between two stretches of one side, and bounds that are only touched."""
         kept = list(stretches)
         for k, (before, now, after) in enumerate(zip(stretches, stretches[1:], stretches[2:], strict=False), 1):
@@ -152,9 +152,9 @@ class Limited:
                     kept[k] = kept[k]._replace(side=0)
         return _merged(kept)
 
-    def _at_switches(self, stretches: list[Stretch]) -> list[Stretch]:
+    def _at_switches(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
         """With switches in place of the way from bound to bound, where a switching function or the value crosses."""
-        switched: list[Stretch] = []
+        switched: list[BoundInterval] = []
         for k, now in enumerate(stretches):
             before = stretches[k - 1].side if k else 0
             after = stretches[k + 1].side if k + 1 < len(stretches) else 0
@@ -162,7 +162,7 @@ class Limited:
             short = now.side == 0 and now.length <= _JUMP * self._width(now)
             if short and before * after == -1:
                 when = self._crossing(now, before)
-                switched += [Stretch(before, now.start, when), Stretch(after, when, now.end)]
+                switched += [BoundInterval(before, now.start, when), BoundInterval(after, when, now.end)]
             elif short and (first or last) and before + after:
                 neighbour, wanted = before + after, self._wanted(-1 if last else 0)
                 if wanted in (0, neighbour):
@@ -170,7 +170,7 @@ class Limited:
                 else:
                     when = self._crossing(now, neighbour if last else wanted)
                     sides = (neighbour, wanted) if last else (wanted, neighbour)
-                    switched += [Stretch(sides[0], now.start, when), Stretch(sides[1], when, now.end)]
+                    switched += [BoundInterval(sides[0], now.start, when), BoundInterval(sides[1], when, now.end)]
             else:
                 switched.append(now)
         return _merged(switched)
@@ -180,7 +180,7 @@ class Limited:
         value = self.switching[k]
         return 0 if np.isnan(value) else int(-np.sign(value))
 
-    def _crossing(self, stretch: Stretch, before: int) -> float:
+    def _crossing(self, stretch: BoundInterval, before: int) -> float:
         """When a control leaves a side for the other one."""
         room = self._width(stretch)
         inside = (self.t >= stretch.start - room) & (self.t <= stretch.end + room)
@@ -204,14 +204,14 @@ def _parts(values: np.ndarray) -> list[np.ndarray]:
     return np.split(np.arange(values.size), np.flatnonzero(np.diff(values)) + 1)
 
 
-def _runs(sides: np.ndarray, t: np.ndarray) -> list[Stretch]:
+def _runs(sides: np.ndarray, t: np.ndarray) -> list[BoundInterval]:
     """Stretches of equal sides, which meet halfway between times."""
     cuts = np.flatnonzero(np.diff(sides)) + 1
     edges = [float(t[0]), *((t[cuts - 1] + t[cuts]) / 2).tolist(), float(t[-1])]
-    return [Stretch(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
+    return [BoundInterval(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
 
 
-def _merged(stretches: list[Stretch]) -> list[Stretch]:
+def _merged(stretches: list[BoundInterval]) -> list[BoundInterval]:
     """With neighbours of the same side in one."""
     merged = [stretches[0]]
     for stretch in stretches[1:]:
@@ -222,15 +222,15 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
     return merged
 
 
-def pieces_of(phase: Solution, things: Sequence[Limited]) -> list[ArcSides]:
+def active_arcs(phase: Solution, things: Sequence[LimitedSignal]) -> list[ActiveArc]:
     """The arcs of a phase, as far as its grid tells."""
-    pieces = cut({thing.label: thing.stretches() for thing in things}, phase.duration)
+    pieces = split_arcs({thing.label: thing.stretches() for thing in things}, phase.duration)
     if any(thing.control and not thing.linear for thing in things):
         return pieces
-    return _without_ways(pieces, _JUMP * max((float(thing.width.max()) for thing in things), default=0.0))
+    return _drop_transits(pieces, _JUMP * max((float(thing.width.max()) for thing in things), default=0.0))
 
 
-def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[ArcSides]:
+def split_arcs(stretches: Mapping[str, Sequence[BoundInterval]], T: float) -> list[ActiveArc]:
     """Pieces of T seconds on each of which no side changes."""
     edges = np.unique([0.0, T, *(stretch.start for some in stretches.values() for stretch in some)])
     edges = edges[np.append(True, np.diff(edges) > _INSTANT * T)].tolist()
@@ -244,24 +244,24 @@ def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[ArcSides]:
             for stretch in some
             if stretch.start <= middle < stretch.end and stretch.side
         }
-        pieces.append(ArcSides(end - start, sides))
-    return joined(pieces)
+        pieces.append(ActiveArc(end - start, sides))
+    return merge_arcs(pieces)
 
 
-def joined(pieces: Sequence[ArcSides]) -> list[ArcSides]:
+def merge_arcs(pieces: Sequence[ActiveArc]) -> list[ActiveArc]:
     """With neighbours of the same sides in one."""
     together = [pieces[0]]
     for piece in pieces[1:]:
         if piece.sides == together[-1].sides:
-            together[-1] = ArcSides(together[-1].length + piece.length, piece.sides)
+            together[-1] = ActiveArc(together[-1].length + piece.length, piece.sides)
         else:
             together.append(piece)
     return together
 
 
-def _without_ways(pieces: list[ArcSides], longest: float) -> list[ArcSides]:
+def _drop_transits(pieces: list[ActiveArc], longest: float) -> list[ActiveArc]:
     """Without short pieces on which less is at its limits than before and after: a coarse grid's way between them."""
-    kept: list[ArcSides] = []
+    kept: list[ActiveArc] = []
     carried = 0.0
     for k, piece in enumerate(pieces):
         inside = 0 < k < len(pieces) - 1 and piece.length <= longest
@@ -271,7 +271,7 @@ def _without_ways(pieces: list[ArcSides], longest: float) -> list[ArcSides]:
         else:
             kept.append(piece._replace(length=piece.length + carried))
             carried = 0.0
-    return joined(kept)
+    return merge_arcs(kept)
 
 
 def along_limits(nlp: NLP) -> list[Limit]:
@@ -289,7 +289,7 @@ def along_limits(nlp: NLP) -> list[Limit]:
     ]
 
 
-def limited(solution: Solution | PhasesSolution) -> dict[str, list[Limited]]:
+def limited(solution: Solution | PhasesSolution) -> dict[str, list[LimitedSignal]]:
     """What is limited all along every phase; of a single motion under an empty name.
 
     Raises
@@ -305,7 +305,7 @@ def limited(solution: Solution | PhasesSolution) -> dict[str, list[Limited]]:
     }
 
 
-def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]) -> list[Limited]:
+def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]) -> list[LimitedSignal]:
     grid = phase.nlp.grid
     s, interval = costate_points(phase.nlp)
     sites = grid.on(Points(s, interval))
@@ -317,7 +317,7 @@ def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]
     for (place, limit), value, (_, order) in zip(places.items(), values, expressions, strict=True):
         bounds = {k.sign: k.bound for k in along_limits(phase.nlp) if k.place == place}
         things.append(
-            Limited(
+            LimitedSignal(
                 label=limit.row,
                 control=order == 2,
                 linear=limit.row not in curved,

@@ -37,11 +37,11 @@ from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
 from colloc.plot.tornado import tornado
 from colloc.plot.view import view
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 __all__ = [
     "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion",
     "optima", "reactions", "rounds", "save_figure", "show", "signals", "summary", "tornado", "torques", "view",
 ]  # fmt: skip
 
-present(__name__)
+register_public(__name__)

@@ -38,7 +38,7 @@ from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.problem import ground
@@ -101,4 +101,4 @@ __all__ = [
     "track",
 ]  # fmt: skip
 
-present(__name__, later={"ground": "colloc.problem.ground"})
+register_public(__name__, lazy={"ground": "colloc.problem.ground"})

@@ -14,7 +14,7 @@ import numpy as np
 from colloc.problem import Problem
 from colloc.support.checks import InputError
 from colloc.transcription import BaseNLP, Trajectory, trajectory_from
-from colloc.transcription.guess import Keyframes, resting_posture, stated_postures
+from colloc.transcription.guess import Keyframes, prescribed_postures, resting_posture
 from colloc.transcription.nlp import Phase
 
 _DETOURS = (0.5, 1.0)  # shares of the way from the straight line to a random posture
@@ -112,7 +112,7 @@ def default_durations(nlp: BaseNLP) -> list[float]:
 def reach_of(problem: Problem) -> Reach:
     """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
     lower, upper = problem.limits("q")
-    fixed = stated_postures(problem)
+    fixed = prescribed_postures(problem)
     postures = np.where(np.isnan(fixed), resting_posture(problem), fixed)
     room = np.array([np.pi if unit == "rad" else 1.0 for unit in problem.model.position_units])
     low, high = postures.min(axis=0, initial=np.inf) - room, postures.max(axis=0, initial=-np.inf) + room
@@ -124,7 +124,7 @@ def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: 
     problem = phase.problem
     names, reach = problem.model.position_names, reach_of(problem)
     for attempt in range(_TRIES):
-        start, end = stated_postures(problem)
+        start, end = prescribed_postures(problem)
         start = np.where(np.isnan(start), [posture.get(name, np.nan) for name in names], start)
         anywhere = rng.uniform(reach.lower, reach.upper, (2, len(names)))
         start, end = np.where(np.isnan(start), anywhere[0], start), np.where(np.isnan(end), anywhere[1], end)

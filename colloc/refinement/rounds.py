@@ -180,7 +180,7 @@ def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | Pha
         )
     if solution.problem.needs_rates:
         raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
-    from colloc.optimality.limited import limited, pieces_of  # few need all that these stand on
+    from colloc.optimality.limited import active_arcs, limited  # few need all that these stand on
     from colloc.refinement.switches import in_arcs
 
     exact = replace(run, solver=to_the_last_digit(run.solver))
@@ -190,7 +190,7 @@ def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | Pha
             if solution.outcome.status in CUT_SHORT:
                 return solution
         assert isinstance(solution, Solution)
-        answer = in_arcs(solution, exact, pieces_of(solution, limited(solution)[""]))
+        answer = in_arcs(solution, exact, active_arcs(solution, limited(solution)[""]))
         if isinstance(answer, Status):
             return cut_short(solution, answer)
         if answer is not None:

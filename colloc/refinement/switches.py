@@ -23,7 +23,16 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves import BSpline, Radau
-from colloc.optimality.limited import ArcSides, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
+from colloc.optimality.limited import (
+    ActiveArc,
+    BoundInterval,
+    active_arcs,
+    along_limits,
+    limited,
+    linear_signals,
+    merge_arcs,
+    split_arcs,
+)
 from colloc.optimality.limits import Limit, entry_times, limits_of
 from colloc.problem import Free, Problem
 from colloc.problem.divided import divided
@@ -64,7 +73,7 @@ def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     """
     begin = time.perf_counter()
     quick = replace(run, solver=to_the_last_digit(run.solver).limited(iterations=_QUICK))
-    pieces = pieces_of(solution, limited(solution)[""])
+    pieces = active_arcs(solution, limited(solution)[""])
     arcs = in_arcs(solution, quick, pieces) if len(pieces) <= _FEW else None
     if arcs is None or isinstance(arcs, Status):
         return arcs
@@ -86,7 +95,7 @@ def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     return replace(answer, rounds=(of_arcs, round_of(answer)))
 
 
-def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> PhasesSolution | Status | None:
+def in_arcs(solution: Solution, run: Run, pieces: list[ActiveArc]) -> PhasesSolution | Status | None:
     """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
     motion: Solution | PhasesSolution = solution
     intervals, kept = _INTERVALS, set[str]()
@@ -115,14 +124,14 @@ class _Posed:
     nlp : PhasesNLP
         With all limits as the problem states them.
     pinned : PinnedNLP
-    pieces : list of ArcSides
+    pieces : list of ActiveArc
     x : ndarray, shape (n_x,)
         Where to begin.
     """
 
     nlp: PhasesNLP
     pinned: PinnedNLP
-    pieces: list[ArcSides]
+    pieces: list[ActiveArc]
     x: np.ndarray
 
     @classmethod
@@ -130,7 +139,7 @@ class _Posed:
         cls,
         motion: Solution | PhasesSolution,
         problem: Problem,
-        pieces: list[ArcSides],
+        pieces: list[ActiveArc],
         intervals: int,
         kept: Collection[str],
     ) -> _Posed:
@@ -140,7 +149,7 @@ class _Posed:
         ----------
         motion : Solution or PhasesSolution
         problem : Problem
-        pieces : list of ArcSides
+        pieces : list of ActiveArc
         intervals : int
             On all arcs, about.
         kept : collection of str
@@ -150,8 +159,8 @@ class _Posed:
         x = _start(nlp, pieces, motion)
         independent, implied = _independent(nlp, _named(nlp, pieces), x, motion.parameters)
         needed = _without(nlp, pieces, implied)
-        if len(joined(needed)) < len(needed):
-            return cls.of(motion, problem, joined(needed), intervals, kept)
+        if len(merge_arcs(needed)) < len(needed):
+            return cls.of(motion, problem, merge_arcs(needed), intervals, kept)
         pinned = {(limit.phase, limit.row) for limit in independent}
         left_out = [
             limit
@@ -177,7 +186,7 @@ class _Posed:
         return PhasesSolution(self.nlp, outcome, run.parameters)
 
 
-def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[ArcSides], intervals: int) -> PhasesNLP:
+def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[ActiveArc], intervals: int) -> PhasesNLP:
     """A problem in arcs, on polynomials whose limits hold where equations do."""
     T = sum(piece.length for piece in pieces)
     least, most = _ROOM
@@ -203,7 +212,7 @@ def _has_equations(problem: Problem) -> bool:
     return any((rows.lower == rows.upper).any() for rows in along)
 
 
-def _start(nlp: PhasesNLP, pieces: list[ArcSides], motion: Solution | PhasesSolution) -> np.ndarray:
+def _start(nlp: PhasesNLP, pieces: list[ActiveArc], motion: Solution | PhasesSolution) -> np.ndarray:
     """A motion in the variables of the arcs, its time in proportion."""
     x, begin = np.zeros(nlp.n_x), 0.0
     stretched = motion.duration / sum(piece.length for piece in pieces)
@@ -235,7 +244,7 @@ def _inequalities(nlp: PhasesNLP) -> list[Limit]:
     return [limit for limit in limits_of(nlp, nlp.problem) if limit.row in labels and not limit.prescribed]
 
 
-def _named(nlp: PhasesNLP, pieces: list[ArcSides]) -> list[Limit]:
+def _named(nlp: PhasesNLP, pieces: list[ActiveArc]) -> list[Limit]:
     """The limits that the pieces name, of all arcs, controls first."""
     wanted = {(name, *side) for name, piece in zip(nlp.phases, pieces, strict=True) for side in piece.sides.items()}
     limits = [limit for limit in _inequalities(nlp) if (limit.phase, limit.row, limit.sign) in wanted]
@@ -279,7 +288,7 @@ def _slopes(nlp: PhasesNLP, jacobian: ca.DM, entries: np.ndarray, part: slice) -
     return np.vstack([table, np.eye(nlp.n_x)[of_variables][:, part]])
 
 
-def _without(nlp: PhasesNLP, pieces: list[ArcSides], implied: list[Limit]) -> list[ArcSides]:
+def _without(nlp: PhasesNLP, pieces: list[ActiveArc], implied: list[Limit]) -> list[ActiveArc]:
     """Pieces that do not name what follows from others."""
     needless = {(limit.phase, limit.row) for limit in implied}
     return [
@@ -315,7 +324,7 @@ def _exceeded(posed: _Posed, motion: PhasesSolution) -> set[str]:
     }
 
 
-def _revised(posed: _Posed, motion: PhasesSolution) -> list[ArcSides]:
+def _revised(posed: _Posed, motion: PhasesSolution) -> list[ActiveArc]:
     """The arcs that an answer asks for: the same ones if it holds."""
     nlp, x = posed.nlp, motion.x
     push = np.append(motion.multipliers["g"], motion.multipliers["x"])
@@ -329,7 +338,7 @@ def _revised(posed: _Posed, motion: PhasesSolution) -> list[ArcSides]:
     for piece, (name, phase) in zip(posed.pieces, motion.phases.items(), strict=True):
         if phase.duration <= _VANISHING * _ROOM[0] * piece.length and len(posed.pieces) > 1:
             continue
-        stretches: dict[str, list[Stretch]] = {}
+        stretches: dict[str, list[BoundInterval]] = {}
         for label, most in largest.items():
             sides = {limit.sign: limit for limit in limits if limit.phase == name and limit.row == label}
             limit = next(iter(sides.values()))
@@ -345,8 +354,8 @@ def _revised(posed: _Posed, motion: PhasesSolution) -> list[ArcSides]:
                     near = sign * (limit.bound - values[entries]) < _MET * limit.size
                     now[_inner(near & (sign * push[entries] > _PUSH * most), rates)] = sign
             stretches[label] = _between_nodes(now, times[entries] - motion.start_times[name], phase.duration)
-        pieces += cut(stretches, phase.duration)
-    return joined(pieces)
+        pieces += split_arcs(stretches, phase.duration)
+    return merge_arcs(pieces)
 
 
 def _inner(chosen: np.ndarray, rates: bool) -> np.ndarray:
@@ -357,11 +366,11 @@ def _inner(chosen: np.ndarray, rates: bool) -> np.ndarray:
     return inner
 
 
-def _between_nodes(sides: np.ndarray, t: np.ndarray, T: float) -> list[Stretch]:
+def _between_nodes(sides: np.ndarray, t: np.ndarray, T: float) -> list[BoundInterval]:
     """Stretches of an arc from the sides at its nodes."""
     sides = sides.copy()
     if sides.size > 2:  # at a switch a push is zero: what one node says at an end is the neighbour's
         sides[0], sides[-1] = sides[1], sides[-2]
     cuts = np.flatnonzero(np.diff(sides)) + 1
     edges = [0.0, *((t[cuts - 1] + t[cuts]) / 2).tolist(), T]
-    return [Stretch(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
+    return [BoundInterval(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]

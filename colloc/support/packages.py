@@ -1,4 +1,4 @@
-"""Packages as their users see them: the public names, and what to do where a package is called."""
+"""Packages that list their public names, load some of them on first use, and refuse to be called."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from colloc.support.checks import InputError, unknown_name
 
 
 class Package(ModuleType):
-    """A package whose modules are no names of its users': `dir` lists what is public."""
+    """A package whose `dir` lists the public names, not its modules."""
 
     __all__: list[str]
-    _later: Mapping[str, str]
+    _lazy: Mapping[str, str]
 
     def __dir__(self) -> list[str]:
         return sorted(self.__all__)
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._later:
-            module = import_module(self._later[name])
-            return module if self._later[name] == f"{self.__name__}.{name}" else getattr(module, name)
+        if name in self._lazy:
+            module = import_module(self._lazy[name])
+            return module if self._lazy[name] == f"{self.__name__}.{name}" else getattr(module, name)
         # AttributeError by Python's rules; the text is the library's usual one.
         if name.startswith("__"):
             raise AttributeError(name)
@@ -35,14 +35,14 @@ class Package(ModuleType):
         raise InputError(f"{called} is a package and cannot be called: call one of its functions, {functions}")
 
 
-def present(name: str, later: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Make a package one that its users see like this; it calls this itself, with its `__name__`.
+def register_public(name: str, lazy: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Turn the package of this name into a `Package`; the package calls this itself, with its `__name__`.
 
-    Names of `later` are loaded on first use, from the modules that it tells of them.
+    `lazy` maps names that are loaded on first use to their modules.
     """
     package = sys.modules[name]
     package.__class__ = Package
-    vars(package)["_later"] = later
+    vars(package)["_lazy"] = lazy
 
 
 def _short(package: ModuleType) -> str:

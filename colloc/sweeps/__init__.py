@@ -11,7 +11,7 @@ executors   a task on many items: here, on any executor, on processes of our own
 warnings    warnings of many solves, those that are alike said once
 """
 
-from colloc.support.packages import present
+from colloc.support.packages import register_public
 from colloc.sweeps.optima import Optima, Optimum, StartResult
 from colloc.sweeps.search import multistart
 from colloc.sweeps.sweep import sweep
@@ -19,4 +19,4 @@ from colloc.sweeps.table import Sweep
 
 __all__ = ["Optima", "Optimum", "StartResult", "Sweep", "multistart", "sweep"]
 
-present(__name__)
+register_public(__name__)

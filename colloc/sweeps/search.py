@@ -21,7 +21,7 @@ from colloc.sweeps.executors import check_executor, open_executor, results
 from colloc.sweeps.guesses import check_guess
 from colloc.sweeps.optima import Optima, Optimum, StartResult
 from colloc.sweeps.screening import Refining, Screening, coarser
-from colloc.sweeps.warnings import say_once
+from colloc.sweeps.warnings import warn_grouped
 from colloc.transcription import DeferredNLP, checked_curves, default_curves
 
 _FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
@@ -129,7 +129,7 @@ def multistart(
         search.refine(refining, keep, bar)
     with InterruptGuard():
         optima = search.optima(screening)
-        say_once("optimum", {k: optimum.warnings for k, optimum in enumerate(optima.optima)})
+        warn_grouped("optimum", {k: optimum.warnings for k, optimum in enumerate(optima.optima)})
         return optima
 
 

@@ -34,7 +34,7 @@ from colloc.sweeps.cases import (
 from colloc.sweeps.executors import check_executor, open_executor, run_task, serialised
 from colloc.sweeps.guesses import check_guess
 from colloc.sweeps.table import COLUMNS, Sweep
-from colloc.sweeps.warnings import say_once
+from colloc.sweeps.warnings import warn_grouped
 from colloc.transcription import checked_curves
 from colloc.transcription.guess import Keyframes
 
@@ -158,7 +158,7 @@ def sweep(
     with open_executor(check_executor(executor), timeout) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
     table = Sweep(worker, names, values, tuple(study.cases), study.interrupted)
-    say_once("case", table.warnings)
+    warn_grouped("case", table.warnings)
     return table
 
 

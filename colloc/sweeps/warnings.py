@@ -19,7 +19,7 @@ def warnings_of(solution: Solution | PhasesSolution) -> list[str]:
     return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 
 
-def say_once(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
+def warn_grouped(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
     """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
 
     The unit is a word for the numbers: "case".

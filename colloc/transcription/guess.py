@@ -241,7 +241,7 @@ def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyfram
     """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
     postures_at: dict[str, dict[float, float]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
-        for t, posture in zip(times, stated_postures(problem), strict=True):
+        for t, posture in zip(times, prescribed_postures(problem), strict=True):
             for joint, value in zip(problem.model.position_names, posture.tolist(), strict=True):
                 if not np.isnan(value):
                     postures_at.setdefault(joint, {}).setdefault(float(t), value)
@@ -258,7 +258,7 @@ def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyfram
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Postures stated at the ends; a joint without one takes that of the other end, or of the resting posture."""
-    stated_at = stated_postures(problem)
+    stated_at = prescribed_postures(problem)
     filled = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)
     start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
     return start, end
@@ -271,7 +271,7 @@ def resting_posture(problem: Problem) -> np.ndarray:
     return np.clip(rest, *problem.limits("q"))
 
 
-def stated_postures(problem: Problem) -> np.ndarray:
+def prescribed_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
     n = problem.model.n_q
     postures = np.full((2, n), np.nan)

@@ -16,7 +16,7 @@ import pytest
 
 import colloc as co
 from colloc.dynamics import by_differentiation, equations_of_motion, lie_hessian, mass_matrix
-from colloc.dynamics.lagrangian.regular import regular_terms
+from colloc.dynamics.lagrangian.closed_form import mass_matrix_terms
 from tests.support.random_trees import (
     Case,
     branches,
@@ -217,7 +217,7 @@ def test_mass_matrices_agree_with_pinocchio(seed):
     q, qd, _ = coordinates(model)
     found = {"equations": equations_of_motion(model, q, qd)[0], "composite": mass_matrix(model, q)}
     if len(model.bodies) <= 6:
-        found["regular"] = regular_terms(model, q, qd)[0]
+        found["regular"] = mass_matrix_terms(model, q, qd)[0]
     expected = pinocchio_mass_matrix(pinocchio_tree(model), model, state.q)
     for name, value in zip(found, evaluate([*found.values()], (q, qd), state[:2]), strict=True):
         assert relative_error(value.reshape(expected.shape), expected) < 1e-12, name
@@ -245,7 +245,7 @@ def test_mass_matrix_and_bias_make_up_the_torque(seed):
     for name, formulation in affordable(FORMULATIONS, model).items():
         assert relative_error(torque(formulation, model, state, loads), total) < 1e-11, name
     if len(model.bodies) <= 6:
-        _, velocity, static = regular_terms(model, q, qd, loads)
+        _, velocity, static = mass_matrix_terms(model, q, qd, loads)
         fast, still, at_rest = evaluate([velocity, static, ca.substitute(velocity, qd, 0 * qd)], (q, qd), state[:2])
         assert relative_error(fast + still, bias) < 1e-12
         assert not ca.depends_on(static, qd)

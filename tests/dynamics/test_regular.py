@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.dynamics.lagrangian.closed_form import mass_matrix_terms, regular_lagrange, regular_sensitivities
 from colloc.dynamics.lagrangian.recursion import lagrange
-from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_sensitivities, regular_terms
 from tests.dynamics.test_lagrange_sensitivities import chain, instructions
 from tests.support.random_trees import (
     coordinates,
@@ -24,7 +24,7 @@ from tests.support.random_trees import (
 def test_coriolis_torques_are_quadratic_in_the_rates(seed):
     model, _, state = tree_case(seed)
     q, qd, _ = coordinates(model)
-    _, velocity, _ = regular_terms(model, q, qd)
+    _, velocity, _ = mass_matrix_terms(model, q, qd)
     once, thrice = (evaluate([velocity], (q, qd), (state.q, scale * state.qd))[0] for scale in (1, 3))
     assert relative_error(thrice, 9 * once) < 1e-12
 
@@ -32,7 +32,7 @@ def test_coriolis_torques_are_quadratic_in_the_rates(seed):
 def test_mass_matrix_of_a_fork_has_no_entry_between_its_prongs():
     prongs = [co.Body(name, co.revolute((1, 0, 0)), "base", mass=1.0) for name in ("left", "right")]
     model = co.Model([co.Body("base", co.revolute(), mass=1.0), *prongs])
-    mass, _, _ = regular_terms(model, *coordinates(model)[:2])
+    mass, _, _ = mass_matrix_terms(model, *coordinates(model)[:2])
     assert not mass.sparsity().has_nz(1, 2)
     assert mass.nnz() == 7
 

@@ -11,7 +11,7 @@ from scipy.linalg import expm
 from scipy.optimize import root_scalar
 
 import colloc as co
-from colloc.optimality.limited import ArcSides, Limited, limited, pieces_of
+from colloc.optimality.limited import ActiveArc, LimitedSignal, active_arcs, limited
 from colloc.refinement.run import Run
 from colloc.refinement.switches import in_arcs
 from colloc.studies.classics.arms import ARMS
@@ -94,8 +94,8 @@ def sides(answer: co.solution.PhasesSolution) -> list[dict[str, str]]:
 
 
 def test_an_arc_too_many_is_dropped(rough, fastest):
-    up, both, down, last = pieces_of(rough, limited(rough)[""])
-    extra = ArcSides(0.02, {"tau[shoulder]": -1, "tau[elbow]": -1})
+    up, both, down, last = active_arcs(rough, limited(rough)[""])
+    extra = ActiveArc(0.02, {"tau[shoulder]": -1, "tau[elbow]": -1})
     answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [up, both, extra, down, last])
     assert isinstance(answer, co.solution.PhasesSolution)
     assert sides(answer) == sides(fastest)
@@ -105,7 +105,7 @@ def test_an_arc_too_many_is_dropped(rough, fastest):
 def test_a_limit_that_no_arc_has_is_found():
     """Without the wall the particle would fly through it: it is put back, met for a while, and becomes an arc."""
     rough = coarse(bryson_denham(1 / 9))
-    answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [ArcSides(1.0, {})])
+    answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [ActiveArc(1.0, {})])
     assert isinstance(answer, co.solution.PhasesSolution)
     assert sides(answer) == [{}, {"q[x]": "upper"}, {}]
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
@@ -115,13 +115,13 @@ def test_a_limit_that_pushes_the_wrong_way_lets_go():
     """With the wall held from 0.1 s to 0.9 s the particle arrives too early; the ends of that arc push it away."""
     rough = coarse(bryson_denham(1 / 9))
     run = Run(rough.parameters, SHARP, False, 1e-3)
-    answer = in_arcs(rough, run, [ArcSides(0.2, {}), ArcSides(0.6, {"q[x]": 1}), ArcSides(0.2, {})])
+    answer = in_arcs(rough, run, [ActiveArc(0.2, {}), ActiveArc(0.6, {"q[x]": 1}), ActiveArc(0.2, {})])
     assert isinstance(answer, co.solution.PhasesSolution)
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
 
 
 def test_a_missing_arc_leaves_nothing_that_meets_the_ends_and_finer_grids_show_it(rough):
-    up, both, *_, last = pieces_of(rough, limited(rough)[""])
+    up, both, *_, last = active_arcs(rough, limited(rough)[""])
     assert in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [up, both, last]) is None
 
 
@@ -381,9 +381,9 @@ def test_a_coarse_answer_that_limits_do_not_hold_up_is_to_start_anew(monkeypatch
 def test_a_control_on_its_way_switches_where_its_switching_function_is_zero():
     t = np.linspace(0.0, 1.0, 101)
     values, switching = np.clip((t - 0.45) * 10, -1.0, 1.0), 0.42 - t
-    thing = Limited("tau[x]", True, True, (-1.0, 1.0), 1.0, t, np.full(101, 0.1), values, switching)
+    thing = LimitedSignal("tau[x]", True, True, (-1.0, 1.0), 1.0, t, np.full(101, 0.1), values, switching)
     (low, high) = thing.stretches()
     assert (low.side, high.side) == (-1, 1)
     assert high.start == pytest.approx(0.42)
-    unknown = Limited("tau[x]", True, True, (-1.0, 1.0), 1.0, t, np.full(101, 0.1), values, np.full(101, np.nan))
+    unknown = LimitedSignal("tau[x]", True, True, (-1.0, 1.0), 1.0, t, np.full(101, 0.1), values, np.full(101, np.nan))
     assert unknown.stretches()[1].start == pytest.approx(0.45)

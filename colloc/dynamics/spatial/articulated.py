@@ -18,7 +18,7 @@ from colloc.dynamics.arguments import of_state
 from colloc.dynamics.equations import equations_of_motion
 from colloc.dynamics.passive import passive_torque
 from colloc.dynamics.spatial.composite import mass_matrix
-from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
+from colloc.dynamics.spatial.integrals import Composite, link_integrals, symmetric
 from colloc.dynamics.spatial.links import world_links
 from colloc.model import Load, Model
 from colloc.support.checks import InputError
@@ -59,7 +59,7 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     _check_inertia(model)
     rest = ca.SX(model.n, 1)
     links = world_links(model, q, qd, rest)
-    integrals = own_integrals(model, links, loads)
+    integrals = link_integrals(model, links, loads)
     articulated = [_spatial(body_integrals) for body_integrals in integrals]
     wrench = [body_integrals.wrench for body_integrals in integrals]
     net_torques = tau - passive_torque(model, q, qd, rest) if model.passive else tau
@@ -155,7 +155,7 @@ def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], 
     symbols = ca.vertcat(q, *model.symbols)
     links = world_links(model, q, rest, rest)
     screws = [link.screw.value for link in links]
-    inertias = [symmetric(_spatial(integrals)) for integrals in own_integrals(model, links)]
+    inertias = [symmetric(_spatial(integrals)) for integrals in link_integrals(model, links)]
     rotors = ca.vertcat(*(body.joint.passive.armature for body in model.bodies))
     numbers = ca.Function("generic", [symbols], [ca.horzcat(*screws), ca.horzcat(*inertias), rotors])
     columns, blocks, armatures = (np.array(value) for value in numbers(rng.uniform(0.5, 1.5, symbols.shape[0])))

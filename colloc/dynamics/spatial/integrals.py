@@ -28,7 +28,7 @@ class Composite(NamedTuple):
 
 def composites(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
     """Integrals over everything that a joint carries, for every joint."""
-    carried = own_integrals(model, links, loads)
+    carried = link_integrals(model, links, loads)
     for k, _, parent in reversed(model.walk()):
         if parent >= 0:
             pairs = zip(carried[parent], carried[k], strict=True)
@@ -36,7 +36,7 @@ def composites(model: Model, links: list[WorldLink], loads: Sequence[Load] = ())
     return carried
 
 
-def own_integrals(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
+def link_integrals(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
     """The integrals over each link alone, with the loads that act on it."""
     integrals = [_integrals(body, link) for body, link in zip(model.bodies, links, strict=True)]
     check_loads(model, loads)

@@ -43,11 +43,11 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
     >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
-    mass, velocity, static = regular_terms(model, q, qd, loads)
+    mass, velocity, static = mass_matrix_terms(model, q, qd, loads)
     return mass @ model.screw_accelerations(qd, qdd) + velocity + static
 
 
-def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX, ca.SX]:
+def mass_matrix_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX, ca.SX]:
     """The three terms of the torque M qdd + V + G; parameters as in `regular_lagrange`.
 
     M is the mass matrix, SX, shape (n, n), stored where one joint is an ancestor of the other, or the same; V are
