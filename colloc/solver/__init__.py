@@ -7,6 +7,7 @@ scaling         the program in units of natural size one, with its derivatives
 monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
 nlpsol          any solver that CasADi knows, prepared for a program
 linear_solvers  the linear algebra below IPOPT; multifrontal/ is our own, in C
+trial           whether IPOPT and our own understand each other, in a process of its own
 ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
 quadratic       quadratic programs by IPOPT
 conflicts       bounds and conditions that stand in the way of violated rows

@@ -18,6 +18,7 @@ from colloc.solver.linear_solvers import (
     default_linear_solver,
     in_terms_of_ipopt,
     on_one_thread,
+    shown_by_name,
 )
 from colloc.solver.monitor import Interruptible, IterationCallback
 from colloc.solver.nlpsol import Nlpsol, RefusedOptions
@@ -261,7 +262,8 @@ class _PreparedIpopt:
         settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
         nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, _STATUS)
         try:
-            outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
+            with shown_by_name(options):
+                outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
         except RefusedOptions as error:
             if not self.ipopt.options:
                 raise

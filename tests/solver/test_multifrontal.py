@@ -59,6 +59,7 @@ class Factors:
         self.control, self.info = Control(), Info()
         self.analysis, self.factors = ctypes.c_void_p(), ctypes.c_void_p()
         code.ma97_default_control_d(ctypes.byref(self.control))
+        self.control.f_arrays, self.control.action = 1, 0
         self.control.u, self.control.threads = u, threads
         self._call("analyse", 0, self.n, *self.pattern, None, self.analysis, self.control, self.info, None)
 
@@ -183,6 +184,33 @@ def test_factors_grow_as_the_intervals_of_a_motion_by_muscles(code):
     entries = [Factors(code, step_pattern(intervals)).info.entries for intervals in (12, 24)]
     assert entries[1] < 2.2 * entries[0]
     assert entries[1] < 270_000
+
+
+@pytest.mark.parametrize("decades", [6, 12])
+def test_systems_that_are_only_badly_scaled_are_not_singular(code, decades):
+    """Rows and columns scaled up or down: what counts as zero is relative to the size of the row."""
+    for seed in range(10):
+        matrix = well_posed(seed, n=40, rows=4, density=0.2)
+        scale = 10.0 ** (decades / 2 * np.random.default_rng(seed).choice([-1, 1], len(matrix)))
+        factors = Factors(code, matrix != 0)
+        factors.control.small = 1e-12
+        right = np.ones(len(matrix))
+        assert factors.factorise(matrix * np.outer(scale, scale)) == 0
+        assert factors.info.negative == (np.linalg.eigvalsh(matrix) < 0).sum()
+        found = scale * factors.solve(scale * right)
+        np.testing.assert_allclose(found, np.linalg.solve(matrix, right), rtol=1e-5, atol=1e-7)
+
+
+def test_rows_that_depend_on_each_other_are_singular_at_any_scale(code):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        J = rng.normal(size=(12, 40)) * (rng.random((12, 40)) < 0.3)
+        J[-1], J[-2] = 2 * J[0] - J[1], J[3]
+        J *= 10.0 ** rng.uniform(-2, 2, (12, 1))
+        matrix = np.block([[np.diag(rng.uniform(0.1, 3, 40)), J.T], [J, np.zeros((12, 12))]])
+        factors = Factors(code, matrix != 0)
+        factors.control.small = 1e-12
+        assert factors.factorise(matrix) == SINGULAR
 
 
 def test_the_same_pattern_with_other_numbers_has_another_inertia(code):
@@ -411,6 +439,7 @@ def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
     broken = library.replace("int flag = factorise(", "int flag = SINGULAR; if (!flag) factorise(")
     assert broken != library
     monkeypatch.setattr(linear_solvers, "source", lambda: broken)
+    monkeypatch.setattr(linear_solvers, "_fits", lambda library: True)
     solution = co.solve(
         time_optimal(),
         co.BSpline(10),
@@ -418,6 +447,72 @@ def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
         solver=co.Ipopt(linear_solver="multifrontal"),
     )
     assert solution.message == "Solve_Succeeded"
+
+
+@pytest.fixture
+def empty_cache(monkeypatch, tmp_path):
+    """A cache of its own, in which nothing has been tried."""
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
+    for kept in (linear_solvers._fits, linear_solvers._is_refused, linear_solvers._is_built):
+        kept.cache_clear()
+    yield tmp_path
+    linear_solvers._is_built.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("int num_neg, num_sup", "int another, num_neg, num_sup"),
+        ("long num_factor, num_flops", "int num_factor, num_flops"),
+        ("int f_arrays, action, nemin;", "int f_arrays; long action, nemin;"),
+        ("p->negative += d[0] < 0", "p->negative += 0"),
+    ],
+    ids=["another entry", "another type", "control", "inertia"],
+)
+def test_a_library_that_ipopt_calls_in_another_way_is_refused(empty_cache, monkeypatch, other):
+    changed = linear_solvers.source().replace(*other)
+    assert changed != linear_solvers.source()
+    monkeypatch.setattr(linear_solvers, "source", lambda: changed)
+    with pytest.raises(co.InputError, match="linear_solver 'multifrontal' does not fit the IPOPT of CasADi"):
+        co.Ipopt(linear_solver="multifrontal")
+    assert linear_solvers.default_linear_solver(10_000, None) == "mumps"
+    with pytest.warns(CompileWarning, match="does not fit the IPOPT"):
+        assert linear_solvers.in_terms_of_ipopt({"linear_solver": "multifrontal"})["linear_solver"] == "mumps"
+    assert not list(empty_cache.glob("*.tried"))
+
+
+def test_it_is_tried_once_for_a_machine(empty_cache, monkeypatch):
+    co.Ipopt(linear_solver="multifrontal")
+    assert len(list(empty_cache.glob("*.tried"))) == 1
+    monkeypatch.setattr(linear_solvers, "_tried", lambda library: pytest.fail("tried again"))
+    linear_solvers._fits.cache_clear()
+    linear_solvers._is_refused.cache_clear()
+    co.Ipopt(linear_solver="multifrontal")
+
+
+def test_it_is_tried_in_this_process_where_there_is_no_other(empty_cache, monkeypatch, tmp_path):
+    library = build_source("multifrontal", linear_solvers.source(), Compile())
+    for python in (str(tmp_path / "none"), "/bin/true"):
+        monkeypatch.setattr(linear_solvers.sys, "executable", python)
+        assert linear_solvers._tried(library)
+
+
+def test_ipopt_names_it(tmp_path, capsys):
+    """Not the code whose interface it has, neither on the screen nor in a file, which others append to."""
+    file = tmp_path / "log.txt"
+    for _ in range(2):
+        co.solve(
+            time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")],
+            solver=co.Ipopt(
+                linear_solver="multifrontal", print_level=5, output_file=str(file), file_append="yes"
+            ),
+        )  # fmt: skip
+    for printed in (capsys.readouterr().out, file.read_text()):
+        assert printed.count(", running with colloc multifrontal\n") == 2
+        assert "ma97" not in printed
+        assert printed.count("EXIT: Optimal Solution Found.") == 2
+    co.solve(time_optimal(), co.BSpline(10), solver=co.Ipopt(linear_solver="mumps", print_level=5))
+    assert "running with linear solver MUMPS" in capsys.readouterr().out
 
 
 def test_another_library_beside_it_is_refused():

@@ -189,20 +189,22 @@ static int stable_pair(const struct front *f, int p, int r, double most_p, doubl
 
 /* Tries to eliminate column p of a panel whose next pivot is k, by itself or with the row of its largest entry in the
 panel. Returns the order of the pivot, 0 if none is stable, or NONE where there is no number. */
-static int try_pivot(struct front *f, int k, int p, int end, double threshold, double small)
+static int try_pivot(struct front *f, int k, int p, int end, double threshold)
 {
     size_t ld = f->rows;
+    double zero = f->zero[f->position[p]];
     double diagonal = fabs(f->a[ld * p + p]), panel = largest_in_panel(f, p, k, end, NONE);
     double below = largest(f->a + ld * p + end, f->rows - end);
     if (!(diagonal + panel + below < INFINITY)) return NONE;
-    if (diagonal > small && diagonal >= threshold * larger(panel, below)) {
+    if (diagonal > zero && diagonal >= threshold * larger(panel, below)) {
         exchange(f, k, p);
         eliminate_one(f, k, end);
         return 1;
     }
-    if (!(panel > small)) return 0;
+    if (!(panel > 0)) return 0;
     int r = k;
     while (r == p || fabs(entry_of(f, r, p)) != panel) r++;
+    if (!(panel > sqrt(zero * f->zero[f->position[r]]))) return 0;
     double most_p = larger(largest_in_panel(f, p, k, end, r), below);
     double most_r = larger(largest_in_panel(f, r, k, end, p), largest(f->a + ld * r + end, f->rows - end));
     if (!stable_pair(f, p, r, most_p, most_r, threshold)) return 0;
@@ -215,7 +217,7 @@ static int try_pivot(struct front *f, int k, int p, int end, double threshold, d
 /* Eliminates pivots from columns begin to end, which are up to date with all pivots before; those without one move to
 the end. In the last panel of a front the threshold is relaxed where no pivot is left that meets it, down to the one
 that is asked for. Returns the number eliminated, or NONE where there is no number. */
-static int eliminate_panel(struct front *f, int begin, int end, double threshold, double small, int last)
+static int eliminate_panel(struct front *f, int begin, int end, double threshold, int last)
 {
     int k = begin, p = begin, progress = 0;
     double bound = larger(threshold, PREFERRED);
@@ -225,7 +227,7 @@ static int eliminate_panel(struct front *f, int begin, int end, double threshold
             if (!progress) bound = larger(threshold, bound * RELAXATION);
             progress = 0, p = k;
         }
-        int order = try_pivot(f, k, p, end, bound, small);
+        int order = try_pivot(f, k, p, end, bound);
         if (order == NONE) return NONE;
         k += order, progress |= order > 0;
         p = order == 2 && p < k ? k : p + 1;
@@ -236,7 +238,7 @@ static int eliminate_panel(struct front *f, int begin, int end, double threshold
 /* Eliminates the pivots of a front, panel by panel. A column without one waits behind the others, multipliers for
 their variables as a rule, and is tried again as long as that brings pivots; at last all that wait are tried together.
 Returns 0 where there is no number. */
-static int eliminate(struct front *f, double threshold, double small, double *pack)
+static int eliminate(struct front *f, double threshold, double *pack)
 {
     size_t ld = f->rows;
     int k = 0, waiting = 0, before = 0;
@@ -244,7 +246,7 @@ static int eliminate(struct front *f, double threshold, double small, double *pa
         int left = f->fully_summed - k, again = waiting == left, last = left <= PANEL || (again && k == before);
         if (again) before = k, waiting = 0;
         int end = last ? f->fully_summed : k + (left - waiting < PANEL ? left - waiting : PANEL);
-        int count = eliminate_panel(f, k, end, threshold, small, last);
+        int count = eliminate_panel(f, k, end, threshold, last);
         if (count == NONE) return 0;
         assert(k + count <= end);
         if (end < f->fully_summed)

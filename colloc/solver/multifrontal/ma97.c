@@ -89,18 +89,28 @@ refinement does as well then, and where it does not, IPOPT raises the threshold.
 #define USUAL_THRESHOLD 1e-8
 #define RELAXED_THRESHOLD 1e-12
 #define FILL 1.5
+#define MULTIPLIER 1.1
 
 EXPORT void ma97_default_control_d(struct ma97_control *control)
 {
-    *control = (struct ma97_control){.action = 1, .nemin = 1, .small = 1e-20, .u = USUAL_THRESHOLD};
+    *control = (struct ma97_control){
+        .action = 1, .nemin = 1, .multiplier = MULTIPLIER, .small = 1e-20, .u = USUAL_THRESHOLD};
+}
+
+/* Whether IPOPT has set what it always sets, and left alone what it never sets: its structure is laid out as above. */
+static int is_usual(const struct ma97_control *control)
+{
+    return control->f_arrays == 1 && control->action == 0 && control->nemin > 0 && control->multiplier == MULTIPLIER
+        && control->small >= 0 && control->small < 1 && control->u >= 0 && control->u <= 0.5;
 }
 
 /* The upper triangle by rows, counted from 1, each row beginning with its diagonal or not. */
 EXPORT void ma97_analyse_d(UNUSED int check, int n, const int *ptr, const int *row, UNUSED double *value, void **akeep,
-                           UNUSED const struct ma97_control *control, struct ma97_info *info, UNUSED int *order)
+                           const struct ma97_control *control, struct ma97_info *info, UNUSED int *order)
 {
-    struct analysis *a = acquire(n, ptr, row);
-    *info = (struct ma97_info){.flag = a ? 0 : NO_MEMORY, .ordering = 1};
+    int usual = is_usual(control);
+    struct analysis *a = usual ? acquire(n, ptr, row) : 0;
+    *info = (struct ma97_info){.flag = a ? 0 : usual ? NO_MEMORY : OUT_OF_ORDER, .ordering = 1};
     *akeep = a;
     if (a) info->num_factor = (long)a->entries, info->num_sup = a->supernodes;
 }
@@ -126,6 +136,21 @@ static struct factors *factors_of(struct analysis *a, void **fkeep, int threads)
     return f;
 }
 
+/* Once more with a relaxed threshold where too many columns are delayed, and with sizes of equilibrated rows before it
+is called singular. Returns 1, or a flag. */
+static int factorise_within_limits(struct factors *f, const double *value, const struct ma97_control *control)
+{
+    double threshold = control->u, limit = threshold > USUAL_THRESHOLD ? INFINITY : FILL * f->a->entries;
+    f->complete = 0;
+    if (!measure_rows(f, value, control->small)) return SINGULAR;
+    for (int equilibrated = 0;;) {
+        int flag = factorise(f, value, threshold, limit);
+        if (flag == FILL_LIMIT) threshold = RELAXED_THRESHOLD, limit = INFINITY;
+        else if (flag != SINGULAR || equilibrated || !equilibrate(f, value, control->small)) return flag;
+        else equilibrated = 1;
+    }
+}
+
 EXPORT void ma97_factor_d(UNUSED int type, UNUSED const int *ptr, UNUSED const int *row, const double *value,
                           void **akeep, void **fkeep, const struct ma97_control *control, struct ma97_info *info,
                           UNUSED double *scale)
@@ -134,9 +159,7 @@ EXPORT void ma97_factor_d(UNUSED int type, UNUSED const int *ptr, UNUSED const i
     struct factors *f = factors_of(a, fkeep, control->nemin);
     *info = (struct ma97_info){.flag = NO_MEMORY, .ordering = 1};
     if (!f) return;
-    double limit = control->u > USUAL_THRESHOLD ? INFINITY : FILL * a->entries;
-    int flag = factorise(f, value, control->u, control->small, limit);
-    if (flag == FILL_LIMIT) flag = factorise(f, value, RELAXED_THRESHOLD, control->small, INFINITY);
+    int flag = factorise_within_limits(f, value, control);
     info->flag = flag < 0 ? flag : 0;
     info->matrix_rank = a->n, info->num_sup = a->supernodes;
     for (int k = 0; k < f->parts; k++) {
@@ -150,8 +173,9 @@ EXPORT void ma97_factor_d(UNUSED int type, UNUSED const int *ptr, UNUSED const i
 EXPORT void ma97_solve_d(UNUSED int job, int nrhs, double *x, int ldx, UNUSED void **akeep, void **fkeep,
                          UNUSED const struct ma97_control *control, struct ma97_info *info)
 {
-    info->flag = 0; /* the rest stays as the factorisation left it */
-    for (int k = 0; k < nrhs; k++) solve(*fkeep, x + (size_t)ldx * k);
+    const struct factors *f = *fkeep;
+    info->flag = f && f->complete ? 0 : OUT_OF_ORDER; /* the rest stays as the factorisation left it */
+    for (int k = 0; k < nrhs && !info->flag; k++) solve(f, x + (size_t)ldx * k);
 }
 
 EXPORT void ma97_factor_solve_d(int type, const int *ptr, const int *row, const double *value, int nrhs, double *x,

@@ -29,8 +29,8 @@ Invariants, which `assert` checks unless NDEBUG is defined:
 - The rows below a supernode ascend, and are rows of its parent: either columns or rows below.
 - A contribution block is on top of a stack of its level when its parent takes it: parents alternate between two stacks.
 - A pivot of order two is never parted: not by a panel, nor by an update.
-- Whatever decides about a pivot is a function of the matrix alone. The factors do not depend on the number of threads,
-  nor on what else the process computes. */
+- Whatever decides about a pivot, and about giving up, is a function of the matrix alone. Factors, flags and counts do
+  not depend on the number of threads, nor on what else the process computes. */
 
 #ifndef MULTIFRONTAL_H
 #define MULTIFRONTAL_H
@@ -60,8 +60,8 @@ Invariants, which `assert` checks unless NDEBUG is defined:
 typedef double V __attribute__((vector_size(8 * LANES)));
 typedef double U __attribute__((vector_size(8 * LANES), aligned(8), may_alias)); /* at any address */
 
-/* The first two are HSL_MA97's flags, as IPOPT reads them. */
-enum { NO_MEMORY = -1, SINGULAR = -7, FILL_LIMIT = -100 };
+/* Flags as IPOPT reads HSL_MA97's: -7 is singular, all others below 0 end its run; the last never leaves ma97.c. */
+enum { NO_MEMORY = -1, OUT_OF_ORDER = -2, SINGULAR = -7, FILL_LIMIT = -100 };
 
 struct list { /* of indices; it grows */
     int *at;
@@ -108,6 +108,7 @@ struct front {
     int pivots;
     int *position;         /* of every row in the elimination order */
     double *d;             /* of every pivot: entry of D, and the one below it, 0 of a pivot of order one */
+    const double *zero;    /* what is no larger counts as zero, by position */
 };
 
 /* Supernodes that one thread works on. */
@@ -127,12 +128,13 @@ struct part {
 has subtrees. */
 struct factors {
     struct analysis *a;
-    int parts;
+    int parts, complete;                   /* whether they can solve */
     int *owner;                            /* part of every supernode, */
     size_t *start, *index, *contribution;  /* its first value there, first position, and contribution block, */
-    int *rows, *pivots, *pivot;            /* its numbers of rows and of pivots, and first pivot */
+    int *rows, *pivots, *pivot;            /* its numbers of rows and of pivots, NONE if it failed, and first pivot */
     struct part *part;
     double *vector;
+    double *size, *scale, *zero; /* of every row of A its largest entry, and its scale; see `front` */
 };
 
 #endif

@@ -107,7 +107,7 @@ static void free_factors(struct factors *f)
         free(p->local);
     }
     free(f->owner), free(f->start), free(f->index), free(f->contribution), free(f->rows), free(f->pivots);
-    free(f->pivot), free(f->part), free(f->vector), free(f);
+    free(f->pivot), free(f->part), free(f->vector), free(f->size), free(f);
 }
 
 /* Factors of an analysis, without numbers; null without memory. */
@@ -121,8 +121,10 @@ static struct factors *new_factors(struct analysis *a, int threads)
         && (f->index = malloc(count * sizeof(size_t))) && (f->contribution = malloc(count * sizeof(size_t)))
         && (f->rows = malloc(count * sizeof(int))) && (f->pivots = malloc(count * sizeof(int)))
         && (f->pivot = malloc(count * sizeof(int))) && (f->vector = malloc(2 * n * sizeof(double)))
+        && (f->size = malloc(3 * n * sizeof(double)))
         && (f->parts = share_out(a, threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads, f->owner))
         && (f->part = calloc(f->parts, sizeof(struct part)));
+    f->scale = f->size + n, f->zero = f->scale + n;
     for (int s = 0; s < a->supernodes && good; s++) { /* what it takes unless columns are delayed */
         size_t width = width_of(a, s);
         f->part[f->owner[s]].used += width * (width + rows_below(a, s));
@@ -142,7 +144,8 @@ static struct factors *new_factors(struct analysis *a, int threads)
 struct task {
     struct factors *f;
     const double *value; /* of A */
-    double threshold, small, limit; /* `limit` values of L */
+    double threshold, limit; /* `limit` values of L */
+    size_t taken;            /* by other parts */
     int part;
 };
 
@@ -212,7 +215,7 @@ static int begin_front(const struct task *task, int s, struct front *front)
     f->start[s] = p->used, f->index[s] = p->positions.size, f->rows[s] = front->rows;
     f->pivot[s] = p->pivots, f->contribution[s] = base;
     front->a = p->values + p->used, front->position = p->positions.at + p->positions.size;
-    front->d = p->d + 2 * (size_t)p->pivots;
+    front->d = p->d + 2 * (size_t)p->pivots, front->zero = f->zero;
     memset(front->a, 0, size * sizeof(double));
     if (schur) memset(p->stack[level] + base, 0, schur * sizeof(double));
     for (int k = 0; k < width; k++) front->position[k] = a->first[s] + k;
@@ -267,69 +270,165 @@ static void count_pivots(struct part *p, const struct front *f)
     }
 }
 
-/* Assembles a front, eliminates its pivots, and keeps the contribution block. Returns 1, or a flag. */
+/* Assembles a front, eliminates its pivots, and keeps the contribution block. Returns 1, or a flag. Whether the values
+of L are too many is decided by this front alone and by the sum of all, which no partition of the fronts changes. */
 static int process_front(const struct task *task, int s)
 {
     struct factors *f = task->f;
     const struct analysis *a = f->a;
     struct part *p = f->part + task->part;
     int level = a->level[s], width = width_of(a, s), below = rows_below(a, s), delayed = 0;
-    for (int c = a->last_child[s]; c != NONE; c = a->previous[c]) delayed += delayed_columns(f, c);
+    for (int c = a->last_child[s]; c != NONE; c = a->previous[c]) {
+        if (f->pivots[c] == NONE) return SINGULAR;
+        delayed += delayed_columns(f, c);
+    }
     struct front front = {.rows = width + delayed + below, .fully_summed = width + delayed};
     if (front.rows > p->largest_front) p->largest_front = front.rows;
-    if (p->used + (size_t)front.rows * front.fully_summed > task->limit) return FILL_LIMIT;
+    if ((size_t)front.rows * front.fully_summed > task->limit) return FILL_LIMIT;
     if (!begin_front(task, s, &front)) return NO_MEMORY;
     assemble(task, s, &front);
     /* A slack alone divides what only its multiplier sees, which iterative refinement mends. */
     double threshold = task->threshold * (front.rows == 2 && width == 1 ? ISOLATED : 1);
-    if (!eliminate(&front, threshold, task->small, p->pack)) return SINGULAR;
+    if (!eliminate(&front, threshold, p->pack)) return SINGULAR;
     if (below)
         update_by_pivots(p->stack[level] + f->contribution[s], below, below, below, front.a + front.fully_summed,
                          front.rows, front.pivots, front.d, p->pack);
     f->pivots[s] = front.pivots;
     count_pivots(p, &front);
+    if (task->taken + p->used > task->limit) return FILL_LIMIT;
     if (a->parent[s] == NONE) return front.pivots < front.fully_summed ? SINGULAR : 1;
     return keep_contribution(p, level, &front, f->contribution[s]) ? 1 : NO_MEMORY;
 }
 
-/* Factorises the fronts of a part. */
+/* Factorises the fronts of a part. Of a front that is singular only those above are left out, so that others are
+counted whichever comes first. */
 static void *process_part(void *argument)
 {
     const struct task *task = argument;
-    struct part *p = task->f->part + task->part;
+    struct factors *f = task->f;
+    struct part *p = f->part + task->part;
     p->flag = 1;
-    for (int s = 0; s < task->f->a->supernodes && p->flag > 0; s++)
-        if (task->f->owner[s] == task->part) p->flag = process_front(task, s);
+    for (int s = 0; s < f->a->supernodes; s++) {
+        int flag = f->owner[s] == task->part ? process_front(task, s) : 1;
+        if (flag == SINGULAR) p->flag = SINGULAR, f->pivots[s] = NONE;
+        else if (flag < 0) {
+            p->flag = flag;
+            break;
+        }
+    }
     return 0;
 }
 
-/* Factorises a matrix with these values, into at most so many values of L. Returns 1, or a flag. */
-static int factorise(struct factors *f, const double *value, double threshold, double small, double limit)
+/* The flag of several parts: no memory, too many values, singular, or 1. */
+static int worst(const struct factors *f)
 {
-    size_t nonzeros = f->a->pattern[f->a->n] - 1;
-    double check = 0;
-    for (size_t k = 0; k < nonzeros; k++) check += 0 * value[k];
-    if (check != 0 || isnan(check)) return SINGULAR;
-    struct task task[MOST_THREADS + 1];
+    int flag = 1;
+    for (int k = 0; k < f->parts; k++) {
+        int other = f->part[k].flag;
+        if (other == NO_MEMORY || flag == NO_MEMORY) flag = NO_MEMORY;
+        else if (other == FILL_LIMIT || flag == FILL_LIMIT) flag = FILL_LIMIT;
+        else if (other < 0) flag = other;
+    }
+    return flag;
+}
+
+/* Factorises a matrix with these values, into at most so many values of L. Returns 1, or a flag. */
+static int factorise(struct factors *f, const double *value, double threshold, double limit)
+{
+    struct task task[MOST_THREADS + 1] = {{0}};
     pthread_t thread[MOST_THREADS + 1];
     int begun[MOST_THREADS + 1] = {0};
     for (int k = 0; k < f->parts; k++) {
         struct part *p = f->part + k;
-        task[k] = (struct task){f, value, threshold, small, limit, k};
+        task[k] = (struct task){f, value, threshold, limit, 0, k};
         p->used = p->positions.size = p->stack_used[0] = p->stack_used[1] = 0;
-        p->pivots = p->negative = p->pairs = p->delays = p->largest_front = 0, p->work = 0;
+        p->pivots = p->negative = p->pairs = p->delays = p->largest_front = 0, p->work = 0, p->flag = 1;
     }
     for (int k = 2; k < f->parts; k++) begun[k] = !pthread_create(thread + k, 0, process_part, task + k);
     for (int k = 1; k < f->parts; k++) {
         if (begun[k]) pthread_join(thread[k], 0);
         else process_part(task + k);
     }
-    for (int k = 1; k < f->parts; k++) {
-        if (f->part[k].flag < 0) return f->part[k].flag;
-        task->limit -= f->part[k].used; /* what is left for the fronts above */
+    for (int k = 1; k < f->parts; k++) task->taken += f->part[k].used;
+    int flag = task->taken > limit && worst(f) != NO_MEMORY ? FILL_LIMIT : worst(f);
+    if (flag == 1 || flag == SINGULAR) {
+        process_part(task);
+        flag = worst(f);
     }
-    process_part(task);
-    return f->part->flag;
+    f->complete = flag == 1;
+    return flag;
+}
+
+/* Zeros ----------------------------------------------------------------------------------------------------------- */
+
+#define NOISE 1e-16 /* size below which a row is taken for rounding errors */
+#define SWEEPS 3
+
+static void set_zeros(struct factors *f, double small)
+{
+    for (int k = 0; k < f->a->n; k++) f->zero[k] = small * larger(f->size[f->a->variable[k]], NOISE);
+}
+
+static int all_finite(const double *x, size_t n)
+{
+    double check = 0;
+    V sum = {0};
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES) sum += 0 * *(const U *)(x + k);
+    for (int l = 0; l < LANES; l++) check += sum[l];
+    for (; k < n; k++) check += 0 * x[k];
+    return check == 0;
+}
+
+/* The size of every row, its largest entry. What is no larger than `small` of it counts as zero: of rows that depend on
+each other rounding leaves pivots whose signs mean nothing. Returns 0 where there is no number. */
+static int measure_rows(struct factors *f, const double *value, double small)
+{
+    int n = f->a->n;
+    const int *start = f->a->pattern, *row = start + n + 1;
+    double *size = f->size;
+    if (!all_finite(value, start[n] - 1)) return 0;
+    memset(size, 0, n * sizeof(double));
+    for (int j = 0; j < n; j++) {
+        double most = size[j];
+        for (int p = start[j] - 1; p < start[j + 1] - 1; p++) {
+            double entry = fabs(value[p]);
+            int i = row[p] - 1;
+            size[i] = larger(entry, size[i]), most = larger(entry, most);
+        }
+        size[j] = larger(most, size[j]);
+    }
+    set_zeros(f, small);
+    return 1;
+}
+
+/* The sizes of rows of a matrix whose rows and columns are scaled differently: s with |a_ij| <= s_i s_j, to which every
+row comes close (Ruiz 2001), squared. None grows by that, so that nothing more counts as zero. Returns whether one
+became smaller. */
+static int equilibrate(struct factors *f, const double *value, double small)
+{
+    int n = f->a->n, smaller = 0;
+    const int *start = f->a->pattern, *row = start + n + 1;
+    double *scale = f->scale, *most = f->zero;
+    for (int i = 0; i < n; i++) scale[i] = f->size[i] > 0 ? 1 / sqrt(f->size[i]) : 0;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        for (int i = 0; i < n; i++) most[i] = 0;
+        for (int j = 0; j < n; j++)
+            for (int p = start[j] - 1; p < start[j + 1] - 1; p++) {
+                int i = row[p] - 1;
+                double size = fabs(value[p]) * scale[i] * scale[j];
+                most[i] = larger(most[i], size), most[j] = larger(most[j], size);
+            }
+        for (int i = 0; i < n; i++)
+            if (most[i] > 0) scale[i] /= sqrt(most[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        if (scale[i] == 0) continue;
+        double size = 1 / (scale[i] * scale[i]);
+        if (size < 0.5 * f->size[i]) f->size[i] = size, smaller = 1;
+    }
+    set_zeros(f, small);
+    return smaller;
 }
 
 /* Solution -------------------------------------------------------------------------------------------------------- */

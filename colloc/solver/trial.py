@@ -1,0 +1,36 @@
+"""Whether IPOPT and our own linear solver agree on how they call each other.
+
+A script, in a process of its own: where they do not, the process may end in any way.
+"""
+
+import sys
+from typing import Any
+
+import casadi as ca
+
+
+def runs_alike(library: str) -> bool:
+    """Whether a program that needs the inertia of its systems takes the same iterations with the library and MUMPS."""
+    x = ca.MX.sym("x", 4)
+    program = {
+        "x": x,
+        "f": (x[0] ** 2 - x[1]) ** 2 - x[0] * x[2] + ca.cos(3 * x[3]) - 0.5 * x[1] ** 2,
+        "g": ca.vertcat(x[0] + x[1] * x[2] - x[3], ca.sumsqr(x)),
+    }
+    own = {"linear_solver": "ma97", "hsllib": library, "ma97_u": 1e-2, "ma97_umax": 0.1, "ma97_nemin": 1}
+    ends = []
+    for options in ({"linear_solver": "mumps"}, own | {"ma97_order": "amd", "ma97_scaling": "none"}):
+        quiet: dict[str, Any] = {"print_level": 0, "sb": "yes", "option_file_name": ""}
+        solver = ca.nlpsol("trial", "ipopt", program, {"print_time": False, "ipopt": quiet | options})
+        end = solver(x0=[1.0, -1.0, 0.5, 0.1], lbx=-2.0, ubx=2.0, lbg=[0.0, 1.0], ubg=[0.0, 3.0])
+        if not solver.stats()["success"]:
+            return False
+        ends.append((solver.stats()["iter_count"], solver.stats()["iterations"]["regularization_size"], end["x"]))
+    (count, added, optimum), (own_count, own_added, own_optimum) = ends
+    alike = all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(added, own_added, strict=False))
+    return count == own_count and alike and float(ca.norm_inf(optimum - own_optimum)) < 1e-6
+
+
+if __name__ == "__main__":
+    print("begun", flush=True)
+    sys.exit(not runs_alike(sys.argv[1]))
