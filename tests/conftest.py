@@ -19,7 +19,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell star
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """A process for every core when whole directories run; chosen files run in this one, which starts at once."""
-    return None if all(Path(argument).is_dir() for argument in config.args) else 0
+    return None if whole_directories(config) else 0
+
+
+def whole_directories(config: pytest.Config) -> bool:
+    """Whether no single file or test is asked for."""
+    return all(Path(argument).is_dir() for argument in config.args)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -34,6 +39,12 @@ _clock, _measured = tiers.Clock(), tiers.Measured()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--measure", action="store_true", help="record in tests/durations.json what the tests take")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Long tests are left out unless they are asked for, by a file, by -m, or to be measured."""
+    if whole_directories(config) and not config.getoption("-m") and not config.getoption("--measure"):
+        config.option.markexpr = "not long"
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that -m leaves out are left out
@@ -68,4 +79,4 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if config.getoption("--measure"):
         _measured.save()
     for line in _measured.too_long():
-        terminalreporter.write_line(f"{line}: make it shorter, or record it with --measure")
+        terminalreporter.write_line(f"{line}: make it shorter, or list it by --measure")

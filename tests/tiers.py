@@ -1,7 +1,8 @@
-"""Tiers of the tests, by the CPU time that each function of tests took when it was last measured.
+"""Tiers of the tests, by the CPU time that they took when they were last measured.
 
-`durations.json` lists the functions that take long, with the seconds of all their cases and of the fixtures that they
-share with others. A function that is not listed is quick until a run finds that it is not, and says so.
+`durations.json` lists the functions of tests that take long, with the seconds of all their cases and of the fixtures
+that they share with others, and the single cases that take very long. What is not listed is quick until a run finds
+that it is not, and says so.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Any
 import pytest
 
 FILE = Path(__file__).parent / "durations.json"
-LIMITS = {"quick": 0.3, "push": 2.0}  # s of CPU time
+LIMITS = {"quick": 0.3, "push": 2.0}  # s of CPU time of all cases of a function
+LONG = 6.0  # s of CPU time of one case
 _EXCESS = 2.0  # by which a busy machine may prolong a test unnoticed
 _PROPERTY = "seconds"
 
@@ -38,13 +40,19 @@ def listed() -> dict[str, float]:
     return json.loads(FILE.read_text())
 
 
+def tiers(nodeid: str, durations: Mapping[str, float]) -> list[str]:
+    """Tiers to which a test belongs; none if it is neither short nor long."""
+    if durations.get(nodeid, 0.0) > LONG:
+        return ["long"]
+    return [tier for tier, limit in LIMITS.items() if durations.get(function_of(nodeid), 0.0) <= limit]
+
+
 def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark every test with the tiers to which it belongs."""
+    """Mark every test with its tiers."""
     durations = listed()
     for item in items:
-        for tier, limit in LIMITS.items():
-            if durations.get(function_of(item.nodeid), 0.0) <= limit:
-                item.add_marker(tier)
+        for tier in tiers(item.nodeid, durations):
+            item.add_marker(tier)
 
 
 @dataclass
@@ -85,36 +93,45 @@ def _name(fixture: pytest.FixtureDef[Any]) -> str:
 
 @dataclass
 class Measured:
-    """What the functions of one run took, wherever their cases ran."""
+    """What the tests of one run took, wherever they ran."""
 
-    alone: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    shared: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    alone: dict[str, float] = field(default_factory=dict)
+    shared: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def add(self, report: pytest.TestReport) -> None:
-        """One case."""
+        """One test."""
         values: list[Any] = [value for name, value in report.user_properties if name == _PROPERTY]
         for seconds, shared in values:
-            self.alone[function_of(report.nodeid)] += seconds
-            self.shared[function_of(report.nodeid)].update(shared)
+            self.alone[report.nodeid], self.shared[report.nodeid] = seconds, shared
 
-    def seconds(self) -> dict[str, float]:
-        """Seconds of every function with its fixtures."""
-        return {name: seconds + sum(self.shared[name].values()) for name, seconds in self.alone.items()}
+    def cases(self) -> dict[str, float]:
+        """Seconds of every test with its fixtures."""
+        return {test: seconds + sum(self.shared[test].values()) for test, seconds in self.alone.items()}
+
+    def functions(self) -> dict[str, float]:
+        """Seconds of the cases of every function together, with their fixtures."""
+        seconds, shared = defaultdict(float), defaultdict(dict)
+        for test in self.alone:
+            seconds[function_of(test)] += self.alone[test]
+            shared[function_of(test)] |= self.shared[test]
+        return {name: total + sum(shared[name].values()) for name, total in seconds.items()}
 
     def too_long(self) -> list[str]:
-        """A line for every function that takes longer than its tier allows."""
-        durations = listed()
-        lines = []
-        for name, seconds in self.seconds().items():
-            tiers = [tier for tier, limit in LIMITS.items() if durations.get(name, 0.0) <= limit]
-            if tiers and seconds > _EXCESS * LIMITS[tiers[0]]:
-                lines.append(f"{name} takes {seconds:.1f} s of CPU time; tests of the tier {tiers[0]!r} take at most"
-                             f" {LIMITS[tiers[0]]:g} s")  # fmt: skip
-        return lines
+        """A line for all that takes longer than its tier allows."""
+        durations, lines = listed(), {}
+        for name, seconds in self.functions().items():
+            allowed = [LIMITS[tier] for tier in tiers(name, durations) if tier in LIMITS]
+            if allowed and seconds > _EXCESS * allowed[0]:
+                lines[name] = f"{name} takes {seconds:.1f} s of CPU time, and was listed with at most {allowed[0]:g} s"
+        for name, seconds in self.cases().items():
+            if seconds > _EXCESS * LONG and tiers(name, durations) != ["long"]:
+                lines[function_of(name)] = f"{name} takes {seconds:.1f} s of CPU time, and is not listed as long"
+        return list(lines.values())
 
     def save(self) -> None:
-        """Bring the list up to date with the functions that ran; what is gone from their files is dropped."""
+        """Bring the list up to date with the files that ran; what is gone from them is dropped."""
         files = {name.partition("::")[0] for name in self.alone}
         kept = {name: seconds for name, seconds in listed().items() if name.partition("::")[0] not in files}
-        long = {name: round(seconds, 1) for name, seconds in self.seconds().items() if seconds > LIMITS["quick"]}
-        FILE.write_text(json.dumps(dict(sorted((kept | long).items())), indent=0) + "\n")
+        kept |= {name: round(seconds, 1) for name, seconds in self.functions().items() if seconds > LIMITS["quick"]}
+        kept |= {name: round(seconds, 1) for name, seconds in self.cases().items() if seconds > LONG}
+        FILE.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n")
