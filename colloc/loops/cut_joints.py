@@ -29,21 +29,19 @@ from colloc.loops.arguments import of_instant
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
-from colloc.model import Load
-from colloc.problem import Instant, Statement, Unknown, at, bounds, path
+from colloc.problem import Contribution, Instant, Part, Unknown, at, path
 from colloc.support.checks import instance
-from colloc.support.pickling import Portable
 
 
 @dataclass(frozen=True, eq=False)
-class CutJoints(Portable):
-    """The unknowns, constraints and loads that a closed chain adds to a problem of its tree.
+class CutJoints(Part):
+    """A closed chain whose loops are cut, as a part of a problem of its tree.
 
     States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
     The loop forces are splines as accelerations are: on every interval of one degree less than `Radau` has, and free to
-    jump between intervals, or quadratic and continuous in `HermiteSimpson`. Passive joints have no torque at the
-    collocation points, and next to none between them. Actuators share a load as the cost wants them to, whatever the
-    chain's weights.
+    jump between intervals, or quadratic and continuous in `HermiteSimpson`. Joints without actuators have no torque at
+    the collocation points, and next to none between them, unless other parts drive them. Actuators share a load as the
+    cost wants them to, whatever the chain's weights.
 
     See `IndependentJoints` for loops that are solved at every instant.
 
@@ -51,27 +49,17 @@ class CutJoints(Portable):
     ----------
     chain : ClosedChain
     name : str
-        Of the signal with the multipliers.
-
-    Attributes
-    ----------
-    multipliers : Unknown, of size r [N, N m]
-        Of the chain's rows that count, see `colloc.loops.loop_wrenches`.
+        Of the signal with the multipliers, of size r [N, N m]: those of the chain's rows that count, see
+        `colloc.loops.loop_wrenches`.
 
     Examples
     --------
-    >>> cut = co.loops.CutJoints(chain)
     >>> turn = co.Problem(
     ...     model=chain.model,
     ...     duration=1.0,
     ...     minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
-    ...     subject_to=[
-    ...         co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
-    ...         co.final(q={"crank": 2.5}, qd={"crank": 0.0}),
-    ...         *cut.constraints,
-    ...     ],
-    ...     unknowns=[cut.multipliers],
-    ...     loads=cut.loads,
+    ...     subject_to=[co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})],
+    ...     parts=[co.loops.CutJoints(chain)],
     ... )
     >>> swing = co.solve(turn, co.Radau(20, degree=7), guess=lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t]))
     >>> swing.at(0.3).cut_forces.shape, bool(co.loops.closure_error(chain, swing.q).max() < 1e-6)
@@ -80,30 +68,30 @@ class CutJoints(Portable):
 
     chain: ClosedChain
     name: str = "cut_forces"
-    multipliers: Unknown = field(init=False)
+    _multipliers: Unknown = field(init=False, repr=False)
 
     def __post_init__(self):
         instance("chain", self.chain, ClosedChain)
-        object.__setattr__(self, "multipliers", Unknown(self.name, self.chain.rows.size))
+        object.__setattr__(self, "_multipliers", Unknown(self.name, self.chain.rows.size))
 
-    @property
-    def loads(self) -> tuple[Load, ...]:
-        """The forces of the loops: on the second body of each, and the opposite on the first."""
-        return loop_loads(self.chain, attrgetter(self.name))
+    def contribution(self) -> Contribution:
+        """Forces of the loops and what they do to the bodies, and that the loops stay closed.
 
-    @property
-    def constraints(self) -> tuple[Statement, ...]:
-        """Closure: in position and velocity at the start, in acceleration all along; passive joints without torque."""
+        That is: closed in position and velocity at the start, in acceleration all along.
+        """
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
         labels = [f"loop {name}, row {loops[:k].count(name)} of {loops.count(name)}" for k, name in enumerate(loops, 1)]
-        passive = [name for name in chain.model.joint_names if name not in chain.actuators]
-        idle = (bounds(tau=dict.fromkeys(passive, (0.0, 0.0))),) if passive else ()
-        return (
-            at(0.0, self.gap, equals=0.0, name="loops closed at the start", labels=labels),
-            at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start", labels=labels),
-            path(self.gap_acceleration, equals=0.0, name="loops stay closed", labels=labels),
-            *idle,
+        return Contribution(
+            unknowns=[self._multipliers],
+            # The force on the second body of each loop, and the opposite on the first.
+            loads=loop_loads(chain, attrgetter(self.name)),
+            statements=[
+                at(0.0, self.gap, equals=0.0, name="loops closed at the start", labels=labels),
+                at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start", labels=labels),
+                path(self.gap_acceleration, equals=0.0, name="loops stay closed", labels=labels),
+            ],
+            passive=[name for name in chain.model.joint_names if name not in chain.actuators],
         )
 
     @of_instant

@@ -12,7 +12,7 @@ expressions, and differentiated with them. Two suffice, since a gap of 1e-3 at t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
@@ -34,38 +34,45 @@ from colloc.loops.reduction import (
     state_tangent,
 )  # fmt: skip
 from colloc.model import Load, Model
-from colloc.problem import Condition, Instant, JointState, Unknown, path
-from colloc.support.checks import InputError, finite_array, instance
+from colloc.problem import Condition, Contribution, Coordinates, Instant, JointState, Unknown, path
+from colloc.support.checks import InputError, finite_array, flag, instance
 from colloc.support.lazy import cached_property
-from colloc.support.pickling import Portable
 
 _CORRECTIONS = 2
+_SURPLUS = "surplus_torques"
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentJoints(Portable):
-    """The coordinates of a problem of a closed chain.
+class IndependentJoints(Coordinates):
+    """A closed chain as a part of a problem of its tree: its independent joints move, the others follow.
 
     Without a guess the independent joints move uniformly, from the chain's assembled posture; a guess picks its branch
-    by its first posture. Passive joints have no torque at all. More actuators than freedoms share a load by the
-    chain's weights (equations 72 and 73), or as the cost wants them to if the problem has `surplus` among its unknowns:
-    the force in the null space is then free (equations 42 and 43). A ball joint on a quaternion is independent with all
-    of its turns or with none; InputError if not.
+    by its first posture. Joints without actuators have no torque at all. A ball joint on a quaternion is independent
+    with all of its turns or with none; InputError if not.
 
     See `CutJoints` for all joints as coordinates and the loop forces as unknowns.
 
     Parameters
     ----------
     chain : ClosedChain
+    surplus : bool
+        Of more actuators than freedoms: whether they share a load as the cost wants them to, so that the force in the
+        null space is free (equations 42 and 43): the torques beyond the freedoms are an unknown signal,
+        "surplus_torques". By default they share it by the chain's weights (equations 72 and 73).
+
+    Raises
+    ------
+    InputError
+        For `surplus` of a chain with no more actuators than freedoms.
 
     Examples
     --------
     >>> turn = co.Problem(
     ...     model=chain.model,
-    ...     coordinates=co.loops.IndependentJoints(chain),
     ...     duration=1.0,
     ...     minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
     ...     subject_to=[co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})],
+    ...     parts=[co.loops.IndependentJoints(chain)],
     ... )
     >>> swing = co.solve(turn, co.BSpline(20))
     >>> bool(co.loops.closure_error(chain, swing.q).max() < 1e-9)
@@ -73,9 +80,27 @@ class IndependentJoints(Portable):
     """
 
     chain: ClosedChain
+    surplus: bool = False
+    name: str = "chain"
+    _surplus_torques: Unknown | None = field(init=False, repr=False)
 
     def __post_init__(self):
         instance("chain", self.chain, ClosedChain).independent_places  # noqa: B018 - raises where there are none
+        if flag("surplus", self.surplus) and not self.chain.redundant:
+            raise InputError(f"the chain has {self.chain.mobility} freedoms and as many actuators: none is in surplus")
+        torques = (
+            Unknown(_SURPLUS, names=[self.chain.actuators[k] for k in self._surplus], unit="N m")
+            if self.surplus
+            else None
+        )
+        object.__setattr__(self, "_surplus_torques", torques)
+
+    def __repr__(self) -> str:
+        return f"IndependentJoints({self.chain!r})"
+
+    def contribution(self) -> Contribution:
+        """The torques in surplus, where they are free."""
+        return Contribution(unknowns=[self._surplus_torques] if self._surplus_torques else [])
 
     @property
     def model(self) -> Model:
@@ -87,18 +112,10 @@ class IndependentJoints(Portable):
         """Coordinates of the independent joints."""
         return self.chain.independent_dofs
 
-    @cached_property
-    def surplus(self) -> Unknown:
-        """Torques of the actuators beyond the freedoms, "surplus_torques", as an unknown signal [N m, N].
-
-        Raises
-        ------
-        InputError
-            If there are none.
-        """
-        if not self.chain.redundant:
-            raise InputError(f"the chain has {self.chain.mobility} freedoms and as many actuators: none is in surplus")
-        return Unknown("surplus_torques", len(self._surplus))
+    @property
+    def passive(self) -> list[str]:
+        """Joints without actuators."""
+        return [name for name in self.model.joint_names if name not in self.chain.actuators]
 
     @cached_property
     def _surplus(self) -> list[int]:
@@ -142,13 +159,13 @@ class IndependentJoints(Portable):
         return state_tangent(reduce(self.chain, now.q), now.qd, now.qdd, J)
 
     @of_instant
-    def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
+    def inverse_dynamics(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
         """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
         reduction = reduce(self.chain, now.q)
         tree = tree_torques(dynamics, self.model, now.q, now.qd, now.qdd, loads)
-        if not self.chain.redundant or self.surplus.name not in now.signals:
+        if not self.surplus:
             return ca.densify(actuation(reduction, tree)[0].tau)
-        return ca.densify(driven(self.chain, self._shared(reduction, tree, now.signals[self.surplus.name])))
+        return ca.densify(driven(self.chain, self._shared(reduction, tree, now.signals[_SURPLUS])))
 
     def _shared(self, reduction: Reduction, tree: ca.SX, surplus: ca.SX) -> ca.SX:
         """Torques of the actuators, some of which are given: A tau = N' tau of the tree."""
@@ -181,10 +198,10 @@ class IndependentJoints(Portable):
             Of the environment.
         """
         tree = tree_torques(newton_euler, self.model, now.q, now.qd, now.qdd, loads)
-        return reduce(self.chain, now.q).multipliers(tree - self.torques(now, loads, newton_euler))
+        return reduce(self.chain, now.q).multipliers(tree - self.inverse_dynamics(now, loads, newton_euler))
 
     @of_instant
-    def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
+    def closing_loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
         """The forces in the loops, as loads beside those of the environment."""
         forces = self.multipliers(now, loads)
         return tuple(load.at(now) for load in loop_loads(self.chain, lambda _: forces))

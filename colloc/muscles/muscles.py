@@ -183,7 +183,8 @@ class Muscles(Part):
             unknowns.append(Unknown("excitation", **bounded))
             unknowns.append(State("activation", rate=self._activation_rate, **bounded))
         if self.tendons == "compliant":
-            unknowns.append(State("tension", residual=self._imbalance, **bounded | {"lower": 1e-3, "upper": 5.0}))
+            bounded |= {"lower": 1e-3, "upper": 5.0}
+            unknowns.append(State("tension", residual=self._imbalance, **bounded))
         if self.reserves:
             motors = tuple(self.reserves)
             unknowns.append(Unknown("reserve", len(motors), -1.0, 1.0, names=motors))

@@ -16,6 +16,7 @@ rows               the rows of any constraint, with bounds, names, units and nat
 time_sets          the times at which constraints hold
 validate           arguments looked at before anything is made, and warnings of what hardly anybody means
 part               parts: what drives, holds or loads a mechanism, with all that it adds to a problem
+joint_parts        parts at joints: springs, ideal motors
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
 contact_sphere     balls on bodies that the ground pushes back
@@ -28,6 +29,7 @@ from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
+from colloc.problem.joint_parts import Motors, Spring
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Connection, Impact, PhaseEnds, PhasePoint, PhaseRows, connect, impact
@@ -63,6 +65,7 @@ __all__ = [
     "Instant",
     "JointBounds",
     "JointState",
+    "Motors",
     "Number",
     "Parameter",
     "Parametrised",
@@ -75,6 +78,7 @@ __all__ = [
     "Problem",
     "Rows",
     "Slots",
+    "Spring",
     "State",
     "Statement",
     "TimePoint",

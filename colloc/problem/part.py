@@ -155,57 +155,38 @@ def drivers(parts: Sequence[Part], now: Instant) -> Drivers:
     return {joint: exerted[joint] for joint in names if joint in exerted}
 
 
-def torque_statements(
-    parts: Sequence[Part], added: Contribution, now: Instant, without: Sequence[str]
-) -> tuple[Condition, ...]:
-    """Joints have the torques that parts exert, and none where nothing drives them.
+def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Instant, driven: Drivers) -> Condition:
+    """Joints that parts drive have the torques that these exert, one row for each.
 
     Parameters
     ----------
     parts : sequence of Part
-    added : Contribution
-        Theirs, together.
+    sizes : mapping of str to float [N m, N]
+        Natural sizes, as far as parts tell them.
     now : Instant
-    without : sequence of str
-        Joints whose torque is zero as it is, or that are said to have none.
+    driven : Drivers
+        Of this instant.
     """
     model = now.model
-    driven = drivers(parts, now)
-    for joint in added.passive:
-        if joint not in model.joint_names:
-            raise unknown_name("joint that moves", joint, model.joint_names)
-    idle = [joint for joint in model.joint_names if driven or joint in added.passive]
-    passive = [joint for joint in idle if joint not in driven and joint not in without]
-    sizes = dict(zip(model.joint_names, _brisk_torques(model), strict=True)) | dict(added.sizes)
-    statements = []
-    for name, joints, fn in (
-        ("torques", [*driven], partial(_excess, parts=tuple(parts), known=(now, driven))),
-        ("passive joints", passive, partial(_torques_at, joints=tuple(passive))),
-    ):
-        if joints:
-            labels = tuple(
-                f"{' and '.join(dict.fromkeys(part for part, _ in driven[joint]))} torque at joint {joint}"
-                if joint in driven
-                else f"torque at passive joint {joint}"
-                for joint in joints
-            )
-            units = [model.torque_units[model.joint_names.index(joint)] for joint in joints]
-            rows = path(fn, equals=0.0, scale=[sizes[joint] for joint in joints], unit=units, name=name)
-            statements.append(replace(rows, labels=labels))
-    return tuple(statements)
+    natural = dict(zip(model.joint_names, _brisk_torques(model), strict=True)) | dict(sizes)
+    units = dict(zip(model.joint_names, model.torque_units, strict=True))
+    rows = path(
+        partial(_excess, parts=tuple(parts), known=(now, driven)),
+        equals=0.0,
+        scale=[natural[joint] for joint in driven],
+        unit=[units[joint] for joint in driven],
+        name="torques",
+    )
+    names = [" and ".join(dict.fromkeys(name for name, _ in torques)) for torques in driven.values()]
+    return replace(rows, labels=tuple(f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True)))
 
 
 def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
     """Torques of inverse dynamics beyond what parts exert, SX, one for each joint that they drive."""
     instant, driven = known
-    if now is not instant:
-        driven = drivers(parts, now)
-    exerted = [sum((torque for _, torque in torques), ca.SX(0)) for torques in driven.values()]
-    return _torques_at(now, tuple(driven)) - ca.vertcat(*exerted)
-
-
-def _torques_at(now: Instant, joints: Sequence[str]) -> ca.SX:
-    return now.tau[[now.model.joint_names.index(joint) for joint in joints]]
+    exerted = driven if now is instant else drivers(parts, now)
+    names = now.model.joint_names
+    return ca.vertcat(*(now.tau[names.index(joint)] - sum(tau for _, tau in exerted[joint]) for joint in driven))
 
 
 def _brisk_torques(model: Model) -> np.ndarray:

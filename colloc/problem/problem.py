@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -15,8 +15,8 @@ from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
 from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.joint_constraints import joint_bounds, joint_limits, window_limits
-from colloc.problem.part import Contribution, Part, joint_contribution, torque_statements
+from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits, window_limits
+from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, torque_balance
 from colloc.problem.rows import unique
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, named, slot_names
 from colloc.problem.time_sets import Window
@@ -38,7 +38,6 @@ from colloc.support.checks import (
     finite_array,
     instance,
     mapping,
-    quoted,
     shortened,
     spelt,
     text,
@@ -58,9 +57,8 @@ class JointState(NamedTuple):
     qdd: ca.SX
 
 
-@runtime_checkable
-class Coordinates(Protocol):
-    """Coordinates of a mechanism some of whose joints move by themselves, while the others follow from them.
+class Coordinates(Part):
+    """A part that makes some joints of a mechanism follow from the others, at every instant.
 
     All joints are splines, those that follow just near where they belong: `closure` is met at collocation points, and
     everything else sees the `motion` that is right at every instant.
@@ -69,57 +67,57 @@ class Coordinates(Protocol):
     @property
     def model(self) -> Model:
         """The mechanism."""
-        ...
+        raise NotImplementedError
 
     @property
     def independent(self) -> list[int]:
         """Coordinates that move by themselves, m of n."""
-        ...
+        raise NotImplementedError
 
     @property
     def posture(self) -> np.ndarray:
         """A posture in which all fits together, shape (n_q,), for joints of which nothing is said."""
-        ...
+        raise NotImplementedError
 
     @property
     def closure(self) -> Condition:
         """The equations in positions that the splines of the others meet: as many as others."""
-        ...
+        raise NotImplementedError
 
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
         """The state of all joints, given that of the independent ones, and positions near which the others are."""
-        ...
+        raise NotImplementedError
 
     def tangent(self, now: Instant) -> ca.SX:
         """Derivatives of q, qd, qdd (one below the other) by those of the independent joints, SX, shape (3n, 3m).
 
         Of ball joints on quaternions by, and of, small turns in place of q.
         """
-        ...
+        raise NotImplementedError
 
-    def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
+    def inverse_dynamics(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
         """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
-        ...
+        raise NotImplementedError
 
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
-        ...
+        raise NotImplementedError
 
     @property
     def passive(self) -> Sequence[str]:
         """Joints whose torque is zero, whatever moves."""
-        ...
+        raise NotImplementedError
 
-    def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
+    def closing_loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
         """Loads, beside those of the environment, that hold the other joints to the independent ones."""
-        ...
+        raise NotImplementedError
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Postures in which all fits together, with the independent coordinates of others, each shape (N, n_q).
 
         The first is looked for near `start`, shape (n_q,).
         """
-        ...
+        raise NotImplementedError
 
 
 @spelt
@@ -143,10 +141,8 @@ class Problem(Tabular, Portable):
         Values that may change between solves.
     loads : sequence of Load
         Wrenches of the environment; they may contain the symbols of unknowns and parameters.
-    coordinates : Coordinates, optional
-        Of a closed chain, some of whose joints follow from others, such as `colloc.loops.IndependentJoints`.
     parts : sequence of Part
-        What drives, holds or loads the mechanism: muscles, springs, motors, cut loops, the ground. Where parts drive
+        What drives, holds or loads the mechanism: muscles, springs, motors, loops, the ground. Where parts drive
         joints, all others are passive: their torque is zero, unless `Motors` drive them. Without such parts every joint
         has an ideal motor.
 
@@ -175,7 +171,6 @@ class Problem(Tabular, Portable):
     unknowns: Sequence[Unknown | State] = ()
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
-    coordinates: Coordinates | None = None
     parts: Sequence[Part] = ()
 
     @reraise_interrupt
@@ -190,7 +185,7 @@ class Problem(Tabular, Portable):
         for name, value in arguments.items():
             object.__setattr__(self, name, value)
         check_loads(self.model, self.all_loads)
-        _check_coordinates(self.coordinates, self.model)
+        _ = self.coordinates
         check_unique((*self.all_unknowns, *self.all_parameters))
         check_ends(self)
         check_lengths(self)
@@ -234,6 +229,18 @@ class Problem(Tabular, Portable):
         return added
 
     @cached_property
+    def coordinates(self) -> Coordinates | None:
+        """The part that makes some joints follow from the others; None without."""
+        parts = [part for part in self.parts if isinstance(part, Coordinates)]
+        if len(parts) > 1:
+            raise InputError(
+                f"parts can contain one set of coordinates, got {len(parts)}: state all loops in one chain"
+            )
+        if parts and parts[0].model is not self.model:
+            raise InputError(f"{parts[0]!r} is of {parts[0].model.name!r}, not of the problem's model")
+        return parts[0] if parts else None
+
+    @cached_property
     def all_unknowns(self) -> tuple[Unknown | State, ...]:
         """The unknowns of the problem and of its parts."""
         return _once(self.unknowns, self._added.unknowns)
@@ -256,19 +263,43 @@ class Problem(Tabular, Portable):
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
         """What must hold: `subject_to`, what parts state, and that joints have the torques that parts exert."""
-        if not self.parts:
-            return self._stated
-        lower, upper = self.limits("tau")
-        without = [joint for joint, *ends in zip(self.model.joint_names, lower, upper, strict=True) if not any(ends)]
-        if self.coordinates is not None:
-            without += self.coordinates.passive
-        torques = torque_statements(self.parts, self._added, self.instant, without)
-        return (*self._stated, *torques)
+        stated = self._stated
+        driven = {joint: torques for joint, torques in self._drivers.items() if joint not in self._locked}
+        if driven:
+            stated += (torque_balance(self.parts, self._added.sizes, self.instant, driven),)
+        return (*stated, bounds(tau=dict.fromkeys(self.passive, (0.0, 0.0)))) if self.passive else stated
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Joints that nothing drives: their torque is zero.
+
+        These are all that no part drives, where there are parts that drive joints, but those that are held where they
+        are by equal bounds; without such parts those that a cut loop leaves to themselves.
+        """
+        names, added = self.model.joint_names, self._added.passive
+        for joint in added:
+            if joint not in names:
+                raise unknown_name("joint that moves (passive in a part)", joint, names)
+        at_rest = () if self.coordinates is None else self.coordinates.passive  # which have no torque as it is
+        idle = [joint for joint in names if joint not in self._drivers and joint not in (*self._locked, *at_rest)]
+        return tuple(joint for joint in idle if self._drivers or joint in added)
+
+    @cached_property
+    def _drivers(self) -> Drivers:
+        """What drives each joint, at `instant`."""
+        return drivers(self.parts, self.instant) if self.parts else {}
+
+    @cached_property
+    def _locked(self) -> frozenset[str]:
+        """Joints that equal bounds on their position hold where they are."""
+        lower, upper = joint_limits(self.model, self._stated, "q")
+        return frozenset(np.array(self.model.position_names)[lower == upper].tolist())
 
     def restated(self, statements: Sequence[Statement], **changes: Any) -> Problem:
         """The problem with other statements in place of all that it and its parts make, and other changes."""
         whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
-        return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": ()} | changes)
+        parts = () if self.coordinates is None else (self.coordinates,)
+        return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": parts} | changes)
 
     @property
     def signals(self) -> list[Unknown]:
@@ -318,7 +349,7 @@ class Problem(Tabular, Portable):
 
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
         """The loads of the environment, and of loops if there are any."""
-        return loads if self.coordinates is None else loads + self.coordinates.loads(now, loads)
+        return loads if self.coordinates is None else loads + self.coordinates.closing_loads(now, loads)
 
     def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
         """Torques of `instant` by a recursion, SX, shape (n,) [N m, N].
@@ -337,7 +368,7 @@ class Problem(Tabular, Portable):
             return ca.SX(0, 1)
         now = self.instant
         if self.coordinates is not None:
-            return self.coordinates.torques(now, self.wrenches, recursion)
+            return self.coordinates.inverse_dynamics(now, self.wrenches, recursion)
         return inverse_dynamics(recursion, self.model, now.q, now.qd, now.qdd, self.wrenches)
 
     @cached_property
@@ -394,7 +425,7 @@ class Problem(Tabular, Portable):
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
         equations = (*map(equation_of, self.states), *starmap(unit_length, self.model.balls.items()))
-        for statement in (*self.statements, *equations, *joint_bounds(self.model, self._stated)):
+        for statement in (*self.statements, *equations, *joint_bounds(self.model, self.statements)):
             name = unique(statement.name, constraints)
             instants = [self.instant, *(self.another(" end") for _ in range(1, statement.where.instants))]
             with error_context(f"constraint {name!r}", self.model.joint_names):
@@ -419,11 +450,11 @@ class Problem(Tabular, Portable):
 
         These hold all along; for bounds during a part of the motion, see `windows`.
         """
-        return joint_limits(self.model, self._stated, quantity)
+        return joint_limits(self.model, self.statements, quantity)
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
-        return window_limits(self.model, self._stated, quantity)
+        return window_limits(self.model, self.statements, quantity)
 
     @reraise_interrupt
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
@@ -479,14 +510,6 @@ class Problem(Tabular, Portable):
 def _once(*groups: Sequence[Any]) -> tuple[Any, ...]:
     """All items, each once."""
     return tuple({id(item): item for group in groups for item in group}.values())
-
-
-def _check_coordinates(value: object, model: Model) -> None:
-    """InputError for coordinates that are not those of the model."""
-    if value is not None and not isinstance(value, Coordinates):
-        raise InputError(f"coordinates must be such as loops.IndependentJoints(chain), got {quoted(value)}")
-    if value is not None and value.model is not model:
-        raise InputError(f"coordinates are those of {value.model.name!r}, not of the problem's model")
 
 
 def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = None) -> Instant:

@@ -63,7 +63,7 @@ def checked_model(value: Any) -> Model:
         )
     if not isinstance(value, Model):
         tree = isinstance(getattr(value, "model", None), Model)
-        hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
+        hint = "; of a closed chain give its model, and parts=[loops.IndependentJoints(chain)]" if tree else ""
         raise InputError(f"model must be a Model, got {quoted(value)}{hint or missing_call_hint(value)}")
     return value
 
@@ -95,6 +95,8 @@ def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ..
                 hint = "; give its .numbers"
             if isinstance(item, Part):
                 hint = "; give it among parts"
+            if kind is Part and isinstance(getattr(item, "model", None), Model):
+                hint = "; give loops.IndependentJoints(chain) or loops.CutJoints(chain) of a closed chain"
             raise InputError(f"{name} cannot contain {quoted(item)}{hint}")
     return items
 

@@ -22,7 +22,7 @@ from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
 from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
-from colloc.support.display import Table, Tabular, short
+from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
@@ -573,7 +573,10 @@ def check_determined(nlp: BaseNLP) -> None:
     if equations > unknowns:
         most = sorted(counts, key=lambda name: -counts[name])
         listed = ", ".join(f"{counts[name]} of {name!r}" for name in most)
+        passive = list(dict.fromkeys(joint for phase in nlp.problem.phases.values() for joint in phase.passive))
+        motors = f", or give what drives joint {shown(passive)} (co.Motors)" if passive else ""
         raise InputError(
             f"{equations} equations ({listed}) for {unknowns} unknowns on {nlp.described_curve}: an equation along the "
             "path settles as much as a joint has; leave out equations or end conditions that follow from the others"
+            + motors
         )

@@ -64,7 +64,6 @@ TIMES = np.linspace(0.0, DURATION, 401)
 
 # Way (b): the loop cut, all five joints and the forces of the cut unknown.
 ARM = five_bar(WEIGHTLESS)
-CUT = co.loops.CutJoints(ARM)
 STILL = dict.fromkeys(ARM.independent, 0.0)
 problem = co.Problem(
     model=ARM.model,
@@ -73,10 +72,8 @@ problem = co.Problem(
     subject_to=[
         co.initial(q=dict(zip(ARM.independent, START, strict=True)), qd=STILL),
         co.final(q=dict(zip(ARM.independent, END, strict=True)), qd=STILL),
-        *CUT.constraints,
     ],
-    unknowns=[CUT.multipliers],
-    loads=CUT.loads,
+    parts=[co.loops.CutJoints(ARM)],
 )
 
 

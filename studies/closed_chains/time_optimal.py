@@ -83,11 +83,8 @@ def problem(case: Case, way: str) -> co.Problem:
         ],
     )
     if way == "inside":
-        joints = co.loops.IndependentJoints(chain)
-        return replace(stated, coordinates=joints, unknowns=[joints.surplus] if chain.redundant else [])
-    cut = co.loops.CutJoints(chain)
-    closed = [*stated.subject_to, *cut.constraints]
-    return replace(stated, subject_to=closed, unknowns=[cut.multipliers], loads=cut.loads)
+        return replace(stated, parts=[co.loops.IndependentJoints(chain, surplus=chain.redundant)])
+    return replace(stated, parts=[co.loops.CutJoints(chain)])
 
 
 def solved(case: Case, way: str, tol: float) -> co.Solution:

@@ -61,7 +61,7 @@ def turning() -> co.Problem:
     """A closed chain whose loops are solved at every instant."""
     joints = co.loops.IndependentJoints(chain())
     ends = [co.initial(q={"crank": 0.5}), co.final(q={"crank": 1.0})]
-    return co.Problem(chain().model, 1.0, co.duration(), ends, coordinates=joints)
+    return co.Problem(chain().model, 1.0, co.duration(), ends, parts=[joints])
 
 
 @cache
@@ -262,12 +262,12 @@ OWN = {
     "co.State": {"rate": "lambda now: -now.push", "name": "'fuel'"},
     "co.problem.Instant.rate": {"name": "'fuel'"},
     **{f"co.loops.IndependentJoints.{name}": {"now": "turning().instant"}
-       for name in ("tangent", "torques", "acceleration", "multipliers", "loads")},
+       for name in ("tangent", "inverse_dynamics", "acceleration", "multipliers", "closing_loads")},
     "co.loops.IndependentJoints.motion": dict.fromkeys(("q", "qd", "qdd"), "symbol('q', 3)"),
     "co.loops.IndependentJoints.postures": {"q": "np.array([chain().posture])", "start": "chain().posture"},
     "co.bounds": {"q": "(-1, 1)", "qd": "(-1, 1)", "tau": "(-1, 1)", "qdd": "(-1, 1)"}, "co.line": {},
     "co.Body": {"name": "'shoulder'"}, "co.penalty": {"upper": "1.0"}, "co.Unknown": {"guess": "0.0"},
-    "co.Problem": {"model": "chain().model", "duration": "1.0", "subject_to": "turning().subject_to", "coordinates": "turning().coordinates"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
+    "co.Problem": {"model": "chain().model", "duration": "1.0", "subject_to": "turning().subject_to", "parts": "turning().parts"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
     "co.refine": {"tol": "0.5"}, "co.Evaluator": {"dynamics": "dynamics.newton_euler"}, "co.placement": {},
     "co.transcription.point_to_point": {"duration": "1.0", "minimize": "None"}, "co.descent.Objective": {
         "first": "lambda x: (float(x @ x), 2 * x)", "hessian": "None", "lower": "-1.0", "upper": "1.0"},

@@ -140,6 +140,6 @@ def test_feedback_of_a_closed_chain_is_refused():
     """Its tree alone would let the loops open."""
     chain = four_bar()
     ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 1.0}, qd={"crank": 0.0})]
-    turn = co.Problem(chain.model, 1.0, coordinates=co.loops.IndependentJoints(chain), subject_to=ends)
+    turn = co.Problem(chain.model, 1.0, parts=[co.loops.IndependentJoints(chain)], subject_to=ends)
     with pytest.raises(co.InputError, match="would let the loops of this chain open"):
         co.control.time_varying_lqr(co.solve(turn, co.BSpline(8)))

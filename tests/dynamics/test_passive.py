@@ -319,16 +319,15 @@ def test_derivatives_of_a_passive_closed_chain_agree_with_differences():
 def test_a_cut_loop_knows_the_passive_parts_of_the_chain():
     """The torques of the problem are those of the chain's own inverse dynamics."""
     chain = passive_chain()
-    cut, start = CutJoints(chain), chain.posture[chain.independent_dofs]
+    start = chain.posture[chain.independent_dofs]
     ends = [dict(zip(chain.independent, start + shift, strict=True)) for shift in (0.0, 0.2)]
     still = dict.fromkeys(chain.independent, 0.0)
     problem = co.Problem(
         chain.model,
         0.5,
         co.integral(lambda now: ca.sumsqr(now.tau)),
-        [co.initial(q=ends[0], qd=still), co.final(q=ends[1], qd=still), *cut.constraints],
-        unknowns=[cut.multipliers],
-        loads=cut.loads,
+        [co.initial(q=ends[0], qd=still), co.final(q=ends[1], qd=still)],
+        parts=[CutJoints(chain)],
     )
     guess = lambda t: loops.assemble(chain, start + 0.4 * t)  # noqa: E731
     solution = co.solve(problem, co.Radau(6, degree=4), guess=guess, progress=False)

@@ -32,7 +32,6 @@ def moving(
     chain: loops.ClosedChain, start, end, *more, duration: co.Free | float = 1.0, minimize=None, loads=()
 ) -> co.Problem:
     """From rest to rest with the least squared torque."""
-    cut = CutJoints(chain)
     still = dict.fromkeys(chain.independent, 0.0)
     return co.Problem(
         chain.model,
@@ -42,10 +41,9 @@ def moving(
             co.initial(q=dict(zip(chain.independent, start, strict=True)), qd=still),
             co.final(q=dict(zip(chain.independent, end, strict=True)), qd=still),
             *more,
-            *cut.constraints,
         ],
-        unknowns=[cut.multipliers],
-        loads=[*cut.loads, *loads],
+        loads=loads,
+        parts=[CutJoints(chain)],
     )
 
 
@@ -91,8 +89,8 @@ def test_loads_are_the_loop_forces(name):
     """At any posture, open ones included: torques less the transposed Jacobian times the multipliers."""
     chain = CHAINS[name]() if name in CHAINS else random_chain(name)
     cut = CutJoints(chain, name="mu")
-    problem = co.Problem(chain.model, 1.0, co.duration(), cut.constraints, [cut.multipliers], loads=cut.loads)
-    now, mu = problem.instant, cut.multipliers.symbol
+    problem = co.Problem(chain.model, 1.0, co.duration(), parts=[cut])
+    now, mu = problem.instant, problem.instant.mu
     torque = co.dynamics.newton_euler(chain.model, now.q, now.qd, now.qdd, problem.wrenches)
     expected = co.dynamics.newton_euler(chain.model, now.q, now.qd, now.qdd) - loops.loop_torques(chain, now.q, mu)
     function = ca.Function("f", [now.q, now.qd, now.qdd, mu], [torque, expected])
@@ -104,7 +102,7 @@ def test_loads_are_the_loop_forces(name):
 def test_rates_of_the_gap_are_its_derivatives():
     chain = rower()
     cut = CutJoints(chain)
-    now = co.Problem(chain.model, 1.0, co.duration(), unknowns=[cut.multipliers]).instant
+    now = co.Problem(chain.model, 1.0, co.duration(), parts=[cut]).instant
     gap_of, rate = cut.gap(now), cut.gap_rate(now)
     state, change = ca.vertcat(now.q, now.qd), ca.vertcat(now.qd, now.qdd)
     wrong = [rate - ca.jtimes(gap_of, now.q, now.qd), cut.gap_acceleration(now) - ca.jtimes(rate, state, change)]
@@ -309,6 +307,8 @@ def test_the_study_of_the_fastest_chains(tmp_path):
 
 
 def test_a_chain_without_passive_joints_needs_no_row_for_them():
-    driven = CutJoints(four_bar(actuators=("crank", "coupler", "rocker")))
-    assert len(driven.constraints) == 3
-    assert len(CutJoints(four_bar()).constraints) == 4
+    driven = four_bar(actuators=("crank", "coupler", "rocker"))
+    for chain, passive in ((driven, ()), (four_bar(), ("coupler", "rocker"))):
+        problem = co.Problem(chain.model, 1.0, co.duration(), parts=[CutJoints(chain)])
+        assert problem.passive == passive
+        assert ("tau bounds" in problem.rows) == bool(passive)

@@ -41,7 +41,8 @@ def inside(
     loads: Any = (), duration: co.Free | float = 1.0,
 ) -> co.Problem:  # fmt: skip
     """From rest to rest with the least squared torque, surplus actuators free to share as the cost wants them to."""
-    joints, still = IndependentJoints(chain), dict.fromkeys(chain.independent, 0.0)
+    joints = IndependentJoints(chain, surplus=chain.redundant)
+    still = dict.fromkeys(chain.independent, 0.0)
     return co.Problem(
         chain.model,
         duration,
@@ -51,9 +52,8 @@ def inside(
             co.final(q=dict(zip(chain.independent, end, strict=True)), qd=still),
             *more,
         ],
-        unknowns=[joints.surplus] if chain.redundant else [],
         loads=loads,
-        coordinates=joints,
+        parts=[joints],
     )
 
 
@@ -126,7 +126,11 @@ def test_forward_dynamics_undo_the_inverse(name):
     function = ca.Function(
         "f",
         [now.q, now.qd, now.qdd, now.tau],
-        [joints.torques(now, (), co.dynamics.newton_euler), joints.acceleration(now, ()), joints.multipliers(now)],
+        [
+            joints.inverse_dynamics(now, (), co.dynamics.newton_euler),
+            joints.acceleration(now, ()),
+            joints.multipliers(now),
+        ],
     )
     tau, qdd, mu = (np.array(k).ravel() for k in function(chain.posture, motion.qd, motion.qdd, forces.tau))
     np.testing.assert_allclose(tau, forces.tau, atol=1e-9 * np.abs(forces.tau).max())
@@ -235,9 +239,7 @@ def test_a_drive_that_an_equation_gives_moves_the_chain_in_a_simulation():
         for fix, pose in ((co.initial, START), (co.final, END))
     ]
     rows, signal = [*ends, co.path(drive, equals=0.0, name="drive")], co.Unknown("signal", 1)
-    problem = co.Problem(
-        arm.model, 1.0, co.integral(effort), rows, unknowns=[signal], coordinates=IndependentJoints(arm)
-    )
+    problem = co.Problem(arm.model, 1.0, co.integral(effort), rows, unknowns=[signal], parts=[IndependentJoints(arm)])
     errors = []
     for intervals in (3, 6, 12):
         solution = co.solve(problem, co.Radau(intervals), plan=[co.refinement.Solve(between="nodes")], progress=False)
@@ -279,7 +281,7 @@ def test_ends_may_be_stated_for_dependent_joints():
             co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
             co.final(q={"rocker": free.q[1, rocker]}, qd={"rocker": 0.0}),
         ],
-        coordinates=joints,
+        parts=[joints],
     )
     solution = co.solve(problem, co.BSpline(20), compile=False, guess=lambda t: loops.assemble(chain, [0.5 + 2 * t]))
     assert solution.cost == pytest.approx(cranked(co.BSpline(20)).cost, rel=1e-7)
@@ -324,7 +326,7 @@ def test_weights_share_a_load_where_no_surplus_is_unknown():
         1.0,
         0.5 * co.integral(lambda now: 0.7 * now.tau[0] ** 2 + 2.0 * now.tau[2] ** 2),
         inside(chain, FROM, TO).subject_to,
-        coordinates=IndependentJoints(chain),
+        parts=[IndependentJoints(chain)],
     )
     least = inside(chain, FROM, TO, minimize=shared.minimize)
     a, b = (co.solve(problem, co.BSpline(30, degree=5), compile=False) for problem in (shared, least))
@@ -390,17 +392,24 @@ def test_files_hold_the_motion_of_a_chain(tmp_path):
 
 
 WRONG = {
-    r"of a closed chain give its model, and coordinates=loops\.Indep": lambda: co.Problem(
+    r"of a closed chain give its model, and parts=\[loops\.Indep": lambda: co.Problem(
         four_bar(),  # pyright: ignore[reportArgumentType]
         1.0,
         co.duration(),
     ),
     "chain must be a ClosedChain": lambda: IndependentJoints(four_bar().model),  # pyright: ignore[reportArgumentType]
-    "coordinates must be such as": lambda: co.Problem(two_link(), 1.0, co.duration(), coordinates=four_bar()),  # pyright: ignore[reportArgumentType]
-    "coordinates are those of 'four-bar linkage'": lambda: co.Problem(
-        two_link(), 1.0, co.duration(), coordinates=IndependentJoints(four_bar())
+    r"parts cannot contain .*; give loops\.Indep": lambda: co.Problem(
+        two_link(),
+        1.0,
+        parts=[four_bar()],  # pyright: ignore[reportArgumentType]
     ),
-    "1 freedoms and as many actuators": lambda: IndependentJoints(four_bar()).surplus,
+    "is of 'four-bar linkage', not of the problem's": lambda: co.Problem(
+        two_link(), 1.0, co.duration(), parts=[IndependentJoints(four_bar())]
+    ),
+    "parts can contain one set of coordinates, got 2": lambda: co.Problem(
+        four_bar().model, 1.0, co.duration(), parts=[IndependentJoints(four_bar()), IndependentJoints(four_bar())]
+    ),
+    "1 freedoms and as many actuators": lambda: IndependentJoints(four_bar(), surplus=True),
     "differentiated by CasADi: leave out sensitivities": lambda: co.transcribe(
         inside(four_bar(), FROM, TO), co.BSpline(6), sensitivities=co.dynamics.composite_sensitivities
     ),
@@ -422,7 +431,7 @@ def test_cut_joints_and_independent_joints_agree_on_many_rows():
     """Both count the same loops."""
     chain = rower()
     labels = [*IndependentJoints(chain).closure.labels]
-    assert len(labels) == chain.rows.size == CutJoints(chain).multipliers.size
+    assert len(labels) == chain.rows.size == CutJoints(chain).contribution().unknowns[0].size
     assert all("loop" in label for label in labels)
     assert moving(chain, CATCH, FINISH).coordinates is None
 
@@ -439,7 +448,7 @@ def test_ends_may_be_stated_in_joints_that_follow():
         1.0,
         0.5 * co.integral(effort),
         [co.initial(q={follows: begin}, qd=still), co.final(q={follows: begin + 0.2}, qd=still)],
-        coordinates=IndependentJoints(chain),
+        parts=[IndependentJoints(chain)],
     )
     solution = co.solve(problem, co.BSpline(8))
     assert solution.status is co.solver.Status.SOLVED

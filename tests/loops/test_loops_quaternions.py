@@ -314,7 +314,7 @@ def test_the_same_turn_by_a_quaternion_by_three_rings_and_with_the_loops_cut():
     for independent in (TURNS, RINGS):
         here = plates(independent)
         problem = co.Problem(
-            here.model, 1.0, coordinates=loops.IndependentJoints(here), minimize=EFFORT, subject_to=stops(here)
+            here.model, 1.0, parts=[loops.IndependentJoints(here)], minimize=EFFORT, subject_to=stops(here)
         )
         found = co.solve(problem, co.BSpline(20, degree=5))
         costs.append(found.cost)
@@ -322,7 +322,6 @@ def test_the_same_turn_by_a_quaternion_by_three_rings_and_with_the_loops_cut():
         assert np.linalg.norm(found.q[:, :4], axis=1) == pytest.approx(1, abs=1e-6)
         assert co.verify(found).forward_error < 1e-9
     here = plates(TURNS)
-    cut = loops.CutJoints(here)
 
     def guess(t: float) -> np.ndarray:
         way = np.concatenate([(3 * t**2 - 2 * t**3) * TURN, np.zeros(6)])
@@ -332,9 +331,8 @@ def test_the_same_turn_by_a_quaternion_by_three_rings_and_with_the_loops_cut():
         here.model,
         1.0,
         minimize=EFFORT,
-        subject_to=[*stops(here), *cut.constraints],
-        unknowns=[cut.multipliers],
-        loads=cut.loads,
+        subject_to=stops(here),
+        parts=[loops.CutJoints(here)],
     )
     found = co.solve(problem, co.Radau(8, degree=6), guess=guess)
     assert loops.closure_error(here, found.q).max() < 1e-8

@@ -14,7 +14,7 @@ def closed_chain() -> co.Solution:
     ends = [co.initial(q={"crank": 0.5}, qd=0.0), co.final(q={"crank": 1.0}, qd=0.0)]
     cost, joints = co.integral(lambda now: ca.sumsqr(now.tau)), co.loops.IndependentJoints(chain)
     return co.solve(
-        co.Problem(chain.model, 1.0, cost, ends, coordinates=joints),
+        co.Problem(chain.model, 1.0, cost, ends, parts=[joints]),
         co.BSpline(6),
         plan=[co.refinement.Solve(between="nodes")],
     )

@@ -65,7 +65,7 @@ def test_the_solution_of_a_closed_chain_is_drawn_closed():
         1.0,
         co.integral(lambda now: now.tau.T @ now.tau),
         [co.initial(q={"crank": 1.0}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})],
-        coordinates=loops.IndependentJoints(chain),
+        parts=[loops.IndependentJoints(chain)],
     )
     figure_of = skeleton_of(co.solve(turn, co.BSpline(6), plan=[co.refinement.Solve(tol=0.5)]), np.array([0.0, 1.0]))
     for frame in (0, 1):

@@ -27,8 +27,8 @@ class Constant(co.problem.Part):
         return {self.joint: getattr(now, self.size.name)}
 
 
-def labels(problem: co.Problem) -> list[str]:
-    return [label for name in ("torques", "passive joints") for label in problem.rows[name].rows.labels]
+def labels(problem: co.Problem) -> tuple[str, ...]:
+    return problem.rows["torques"].rows.labels
 
 
 def test_a_joint_that_no_muscle_crosses_is_passive():
@@ -38,9 +38,9 @@ def test_a_joint_that_no_muscle_crosses_is_passive():
         MODEL, [muscle for muscle in ARM if muscle not in crossing], activation="explicit", reserves={"shoulder": 10.0}
     )
     whole = co.muscles.Muscles(MODEL, ARM, activation="explicit", reserves=RESERVES)
-    assert labels(reach(amputated)) == ["muscle torque at joint shoulder", "torque at passive joint elbow"]
-    assert reach(whole).rows["torques"].rows.labels[1] == "muscle torque at joint elbow"
-    assert "passive joints" not in reach(whole).rows
+    assert labels(reach(amputated)) == ("muscle torque at joint shoulder",)
+    assert labels(reach(whole)) == ("muscle torque at joint shoulder", "muscle torque at joint elbow")
+    assert (reach(amputated).passive, reach(whole).passive) == (("elbow",), ())
     start = [co.initial(q=(0.0, 0.5), qd=0), co.final(q={"shoulder": 0.3})]
     effort = co.integral(lambda now: ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve))
     solution = co.solve(co.Problem(MODEL, 0.6, effort, start, parts=[amputated]), co.Radau(20))
@@ -66,7 +66,7 @@ def test_parts_at_one_joint_add_up():
             return {"elbow": ca.SX(0.1)}
 
     both = co.Problem(arm, 1.0, subject_to=first.subject_to, parts=[*parts, Known()])
-    assert both.rows["torques"].rows.labels == (
+    assert labels(both) == (
         "constant torque at joint shoulder",
         "constant and known torque at joint elbow",
     )
@@ -82,13 +82,43 @@ def test_without_parts_that_drive_joints_all_have_motors():
             return co.problem.Contribution(loads=[co.Load("elbow", force=(1.0, 0.0, 0.0))])
 
     blown = co.Problem(MODEL, 0.6, co.duration(), ENDS, parts=[Wind()])
-    assert not {"torques", "passive joints"} & set(blown.rows)
+    assert "torques" not in blown.rows
+    assert blown.passive == ()
     assert [load.body for load in blown.all_loads] == ["elbow"]
 
 
 def test_a_torque_that_is_said_to_be_zero_is_not_said_twice():
     bounded = co.Problem(MODEL, 0.6, subject_to=[co.bounds(tau={"elbow": (0.0, 0.0)})], parts=[Constant("shoulder")])
-    assert "passive joints" not in bounded.rows
+    assert bounded.rows["tau bounds"].rows.labels == ("tau[elbow]",)
+
+
+def test_a_joint_that_is_held_where_it_is_needs_no_motor_and_is_not_passive():
+    """Its torque is what holds it."""
+    held = [co.bounds(q={"elbow": (0.4, 0.4)}), co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 0.5})]
+    problem = co.Problem(two_link(9.81), 1.0, subject_to=held, parts=[Constant("shoulder")])
+    assert problem.passive == ()
+    solution = co.solve(problem, co.Radau(10))
+    assert solution.success
+    assert np.abs(solution.tau[:, 1]).max() > 0.1  # N m
+
+
+def test_a_joint_whose_motion_is_prescribed_has_a_motor_where_that_is_said():
+    """A passive joint cannot follow; a motor there has the torque of inverse dynamics."""
+    prescribed = [
+        co.path(lambda now: now.q[1] - 0.3 * ca.sin(3 * now.t), equals=0.0, name="prescribed"),
+        co.initial(q={"shoulder": 0.0}, qd={"shoulder": 0.0}),
+        co.final(q={"shoulder": 0.4}),
+    ]
+    free = co.Problem(MODEL, 1.0, subject_to=prescribed, parts=[Constant("shoulder")])
+    with pytest.raises(co.InputError, match=r"equations .* leave out equations .*, or give what drives joint elbow"):
+        co.solve(free, co.Radau(10), progress=False)
+    motors = co.Motors({"elbow": (-20.0, 20.0)})
+    driven = co.Problem(MODEL, 1.0, subject_to=prescribed, parts=[Constant("shoulder"), motors])
+    solution = co.solve(driven, co.Radau(10))
+    t = np.linspace(0.0, 1.0, 11)
+    now = solution.at(t)
+    np.testing.assert_allclose(now.motor[:, 0], now.tau[:, 1], atol=1e-2)
+    np.testing.assert_allclose(now.q[:, 1], 0.3 * np.sin(3 * t), atol=1e-5)
 
 
 def test_what_two_parts_share_is_there_once():

@@ -122,11 +122,9 @@ def test_a_motion_in_phases_comes_back(elsewhere: Executor):
 def test_closed_chains_come_back():
     chain = five_bar(actuators=("waist", "upper_arm", "crank", "forearm"))
     assert np.array_equal(there_and_back(chain).posture, chain.posture)
-    inside, cut, effort = co.loops.IndependentJoints(chain), co.loops.CutJoints(chain), co.integral(effort_of)
-    for problem in (
-        co.Problem(chain.model, 1.0, effort, unknowns=[inside.surplus], coordinates=inside),
-        co.Problem(chain.model, 1.0, effort, cut.constraints, unknowns=[cut.multipliers], loads=cut.loads),
-    ):
+    effort = co.integral(effort_of)
+    for loops in (co.loops.IndependentJoints(chain, surplus=True), co.loops.CutJoints(chain)):
+        problem = co.Problem(chain.model, 1.0, effort, parts=[loops])
         assert same(fingerprint(there_and_back(problem)), fingerprint(problem))
 
 

@@ -138,7 +138,7 @@ def test_motions_in_phases_have_starts_as_well():
 def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
     chain = five_bar()
     ends = [co.initial(qd=0.0), co.final(qd=0.0), co.final(q={"waist": 0.5})]
-    closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, coordinates=co.loops.IndependentJoints(chain))
+    closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, parts=[co.loops.IndependentJoints(chain)])
     best = co.multistart(closed, co.BSpline(5), starts=3, compile=False, progress=False).best
     assert best.outcome.status is co.solver.Status.SOLVED
     assert np.abs(chain.closures.at(best.q[3])[0]).max() < 1e-9
