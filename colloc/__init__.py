@@ -65,8 +65,8 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
         spherical as spherical,
     )
     from colloc.problem import (
-        Free as Free, Motors as Motors, Parameter as Parameter, Phases as Phases, Problem as Problem,
-        Spring as Spring, State as State, Unknown as Unknown, at as at, boundary as boundary, bounds as bounds, clearance as clearance,
+        Free as Free, Motors as Motors, Parameter as Parameter, Phases as Phases, Problem as Problem, Spring as Spring,
+        State as State, Unknown as Unknown, at as at, boundary as boundary, bounds as bounds, clearance as clearance,
         connect as connect, duration as duration, final as final, final_cost as final_cost, impact as impact,
         initial as initial, integral as integral, path as path, penalty as penalty, track as track,
     )

@@ -11,7 +11,7 @@ they drive, and zero at every other: a joint that nothing drives is passive. Ide
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import casadi as ca
@@ -170,15 +170,15 @@ def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Insta
     model = now.model
     natural = dict(zip(model.joint_names, _brisk_torques(model), strict=True)) | dict(sizes)
     units = dict(zip(model.joint_names, model.torque_units, strict=True))
-    rows = path(
+    names = [" and ".join(dict.fromkeys(name for name, _ in torques)) for torques in driven.values()]
+    return path(
         partial(_excess, parts=tuple(parts), known=(now, driven)),
         equals=0.0,
         scale=[natural[joint] for joint in driven],
         unit=[units[joint] for joint in driven],
         name="torques",
+        labels=[f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True)],
     )
-    names = [" and ".join(dict.fromkeys(name for name, _ in torques)) for torques in driven.values()]
-    return replace(rows, labels=tuple(f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True)))
 
 
 def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
