@@ -126,7 +126,7 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": "ContactSphere Contribution Cost GroundContact Instant Parametrised Part ground parametrised",
-    "refinement": "AtSwitches Attempt Iteration Refine SeekStarts SolutionWarning Solve tie_break",
+    "refinement": "AtSwitches Attempt Iteration Refine SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",

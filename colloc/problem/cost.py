@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.problem.rows import bounded, name_of
+from colloc.problem.user_functions import missing_call_hint
 from colloc.support.checks import InputError, as_tuple, finite_number, instance, interval, quoted, spelt
 from colloc.support.display import short
 from colloc.support.pickling import Portable
@@ -32,6 +33,12 @@ class Term:
 class Cost(Portable):
     """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``.
 
+    Parameters
+    ----------
+    terms : tuple of Term
+    later : tuple of Cost
+        Costs of less importance, in their order: see the `minimize` of `Problem`.
+
     Examples
     --------
     >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="effort")
@@ -40,6 +47,7 @@ class Cost(Portable):
     """
 
     terms: tuple[Term, ...]
+    later: tuple[Cost, ...] = ()
 
     def __post_init__(self):
         for term in as_tuple("terms of a cost", self.terms):
@@ -50,7 +58,14 @@ class Cost(Portable):
         """Whether nothing but the duration costs anything."""
         return all(term.fn is None for term in self.terms)
 
+    @property
+    def levels(self) -> list[Cost]:
+        """This cost, and those that are minimised while it is kept."""
+        return [Cost(self.terms), *self.later]
+
     def __repr__(self) -> str:
+        if self.later:
+            return f"[{', '.join(map(repr, self.levels))}]"
         terms = [f"{short(term.weight)} * {term.name}{' at the end' * term.final}" for term in self.terms]
         return f"Cost({' + '.join(terms) or 'nothing'})"
 
@@ -81,6 +96,18 @@ class Cost(Portable):
 
 
 NOTHING = Cost(())
+
+
+def checked_cost(value: Any, see: str = "co.duration, co.integral") -> Cost:
+    """A cost, or the first of a list of costs, which knows the later ones; InputError for anything else."""
+    first, *later = value if isinstance(value, list | tuple) and value else [value]
+    for cost in (first, *later):
+        if not isinstance(cost, Cost):
+            raise InputError(
+                f"minimize must be a Cost (see {see}), or a list of costs in order of importance, got "
+                f"{quoted(cost)}{missing_call_hint(cost)}"
+            )
+    return Cost(first.terms, (*first.later, *later)) if later else first
 
 
 def _cost(other: Any) -> Cost:

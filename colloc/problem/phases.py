@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
-from colloc.problem.cost import NOTHING, Cost, Term
+from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
 from colloc.problem.phase_functions import (
     Connection,
     NamedPhases,
@@ -53,9 +53,10 @@ class Phases(Tabular, Portable):
         Links beside those by default, such as from the last phase to the first one, of a cyclic motion. The function of
         a `boundary` takes the phases' ends by name:
         ``lambda phases: phases["landing"].end.q - phases["push"].start.q``.
-    minimize : Cost, optional
-        In addition to the costs of the phases: `duration`, that of all phases together, and `final_cost`,
-        whose function takes the phases' ends.
+    minimize : Cost, or sequence of Cost, optional
+        In addition to the costs of the phases: `duration`, that of all phases together, and `final_cost`, whose
+        function takes the phases' ends. Costs in order of importance, as of a `Problem`, add up level by level with those of the
+        phases.
     duration : Free or float, optional [s]
         Of all phases together; by default what theirs add up to.
 
@@ -109,9 +110,8 @@ class Phases(Tabular, Portable):
                     raise unknown_name("phase", phase, phases)
         joined = [item.joins for item in links]
         links += tuple(Connection(*pair) for pair in pairwise(phases) if pair not in joined)
-        if not isinstance(self.minimize, Cost):
-            raise InputError(f"minimize must be a Cost (see co.duration, co.final_cost), got {quoted(self.minimize)}")
-        for term in self.minimize.terms:
+        object.__setattr__(self, "minimize", checked_cost(self.minimize, "co.duration, co.final_cost"))
+        for term in (term for cost in self.minimize.levels for term in cost.terms):
             if term.fn is not None and not term.final:
                 raise InputError(f"cost term {term.name!r} is an integral, which belongs to the Problem of a phase")
         if self.duration is not None and not isinstance(self.duration, Free):
@@ -218,6 +218,7 @@ class Phases(Tabular, Portable):
     def _table(self) -> Table:
         lines = [("phase", f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]
         lines += [("minimize", f"{term.weight:g} * {name}") for name, (term, _) in self.costs.items()]
+        lines += [(f"then ({k})", repr(cost).removeprefix("Cost")) for k, cost in enumerate(self.minimize.later, 2)]
         for name, constraint in self.rows.items():
             count = constraint.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))

@@ -14,7 +14,7 @@ from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
 from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, equation_of, unit_length
-from colloc.problem.cost import NOTHING, Cost, Term
+from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
 from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits, window_limits
 from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, torque_balance
 from colloc.problem.rows import unique
@@ -26,7 +26,6 @@ from colloc.problem.validate import (
     check_ends,
     check_lengths,
     check_unique,
-    checked_cost,
     checked_duration,
     checked_list,
     checked_model,
@@ -130,8 +129,10 @@ class Problem(Tabular, Portable):
     model : Model
         None, or `Model.empty()`, for a problem of states alone.
     duration : Free or float [s]
-    minimize : Cost
+    minimize : Cost, or sequence of Cost
         See `duration`, `integral` and `final_cost`. By default nothing: any motion that meets the constraints will do.
+        A list has costs in order of importance, such as ``[co.duration(), effort]``: each is minimised, then kept while
+        the next one is. A duration is kept to the digit, other costs up to 1e-4 of their size.
     subject_to : sequence of Statement
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`; a class of your own derives from
         `colloc.problem.Statement`. Joint limits of the model always hold.
@@ -194,6 +195,8 @@ class Problem(Tabular, Portable):
             self.function(f"load on {load.body!r}", load.wrench)
         self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
+        for cost in self.minimize.later:
+            replace(self, minimize=cost)
         warn_of_oddities(self)
 
     @cached_property
@@ -497,6 +500,7 @@ class Problem(Tabular, Portable):
         lines = [("model", f"{model.name}, {model.n} DOF: {shown(model.joint_names)}" if model.n else model.name)]
         lines.append(("duration", self.span))
         lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
+        lines += [(f"then ({k})", repr(cost).removeprefix("Cost")) for k, cost in enumerate(self.minimize.later, 2)]
         lines += [("subject to", f"{name}: {_described(constraint)}") for name, constraint in self.rows.items()]
         for unknown in self.all_unknowns:
             kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"

@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
-from colloc.problem.cost import Cost, Term
+from colloc.problem.cost import Term
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.part import Part
 from colloc.problem.statement import ConstraintRows, EndValue, Statement
@@ -73,15 +73,6 @@ def checked_duration(value: Any) -> Free:
     if isinstance(value, list | tuple):
         raise InputError(f"duration must be a number, or between bounds co.Free(lower, upper), got {quoted(value)}")
     return value if isinstance(value, Free) else fixed_duration(value)
-
-
-def checked_cost(value: Any) -> Cost:
-    """The cost."""
-    if not isinstance(value, Cost):
-        raise InputError(
-            f"minimize must be a Cost (see co.duration, co.integral), got {quoted(value)}{missing_call_hint(value)}"
-        )
-    return value
 
 
 def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]:

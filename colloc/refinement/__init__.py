@@ -9,7 +9,7 @@ rounds           a motion refined, round after round or at its switches
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump
 iteration        an iteration of a solve, as a progress function receives it
-tie_break        a second cost for what the first leaves open
+levels           costs in order of importance, one level after another
 switches         a motion in arcs that meet where limits begin and cease to hold, and a grid that ends there
 altered          a program whose constraints differ from those of another
 pinned           one with some of its limits as equations
@@ -22,9 +22,8 @@ from colloc.refinement.failure import SolutionWarning, SolveError
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.plan import AtSwitches, Attempt, Refine, SeekStarts, Solve
 from colloc.refinement.solve import refine, solve
-from colloc.refinement.tie_break import tie_break
 
 __all__ = [
     "AtSwitches", "Attempt", "Iteration", "Refine", "SeekStarts", "SolutionWarning", "Solve", "SolveError", "refine",
-    "solve", "tie_break",
+    "solve",
 ]  # fmt: skip

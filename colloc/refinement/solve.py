@@ -12,8 +12,10 @@ import numpy as np
 from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
+from colloc.problem.ordered import OrderedCosts
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest, finishes_progress
+from colloc.refinement.levels import all_levels, at_optimum
 from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
 from colloc.refinement.run import Run
 from colloc.solution import PhasesSolution, Solution
@@ -177,10 +179,13 @@ def solve(
     has_curve = curve is not None or isinstance(problem, BaseNLP)
     steps = default_plan(tol, has_curve=has_curve) if plan is None else checked_plan(plan)
     chosen, deadline = chosen_solver(solver), _deadline(begin, seconds)
-    nlp = _program(problem, curve, compile, guessed=guess is not None)
+    ordered = None if isinstance(problem, BaseNLP) else OrderedCosts(problem)
+    nlp = _program(problem if ordered is None else ordered.posed, curve, compile, guessed=guess is not None)
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, chosen, progress, plan_tolerance(steps, tol), deadline=deadline)
     end = Attempt(nlp, run, guess, begin=begin).followed(steps)
+    if ordered is not None and not ordered.is_complete:
+        end = all_levels(end, ordered, steps)
     return _judged_answer(end, raise_on_failure=raise_on_failure, seconds=seconds)
 
 
@@ -293,5 +298,12 @@ def refine(
     if at is not None:
         choice("at", at, ("switches",))
         steps = [AtSwitches(tolerance, arcs=True)]
-    begin = Attempt(solution.nlp, run, solution=solution, start=solution.x, steps=solution.plan)
-    return _judged_answer(begin.followed(steps), raise_on_failure=False, seconds=seconds)
+    first = Attempt(solution.nlp, run, solution=solution, start=solution.x, steps=solution.plan)
+    if solution.ordered is None:
+        end = first.followed(steps)
+    else:
+        if at is not None:
+            raise InputError("refine at switches takes a motion with one cost, not with costs in order of importance")
+        anew = OrderedCosts(solution.ordered.problem)
+        end = all_levels(at_optimum(solution, anew, first).followed(steps), anew, steps)
+    return _judged_answer(end, raise_on_failure=False, seconds=seconds)

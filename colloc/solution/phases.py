@@ -14,6 +14,7 @@ from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Phases
+from colloc.problem.ordered import OrderedCosts
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, NamedArray, Sample
 from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
@@ -35,7 +36,7 @@ class PhasesSolution(BaseSolution):
     Parameters
     ----------
     program : PhasesNLP or DeferredNLP
-    outcome, parameters, rounds, starts, plan, measured :
+    outcome, parameters, rounds, starts, plan, ordered, measured :
         As in `Solution`.
 
     Examples
@@ -54,6 +55,7 @@ class PhasesSolution(BaseSolution):
     rounds: tuple[RefinementRound, ...] = ()
     starts: Starts | None = None
     plan: tuple[str, ...] = ()
+    ordered: OrderedCosts | None = None
     measured: Measured = field(default_factory=Measured)
 
     @property

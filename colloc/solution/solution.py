@@ -20,6 +20,7 @@ from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Phases, Problem
+from colloc.problem.ordered import OrderedCosts
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, JointSample, NamedArray, Sample
@@ -76,6 +77,7 @@ class BaseSolution(Named[Any], ABC):
     rounds: tuple[RefinementRound, ...]
     starts: Starts | None
     plan: tuple[str, ...]
+    ordered: OrderedCosts | None
     measured: Measured
 
     def __post_init__(self) -> None:
@@ -287,6 +289,13 @@ class BaseSolution(Named[Any], ABC):
         return sum(self.terms.values())
 
     @property
+    def levels(self) -> dict[str, float]:
+        """The costs in their order of importance, by name: those that are kept, and the one that is minimised."""
+        if self.ordered is None:
+            return {" + ".join(self.terms): self.cost}
+        return dict(zip(self.ordered.names, (*self.ordered.costs, self.cost), strict=False))
+
+    @property
     def violation(self) -> float:
         """Largest fine-grid violation over all constraints, relative to each row's natural size."""
         return max((v.relative for v in self.violations), default=0.0)
@@ -388,6 +397,8 @@ class BaseSolution(Named[Any], ABC):
     def _table(self) -> Table:
         rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s")]
         rows += self._details()
+        if self.ordered is not None:
+            rows += [("kept", f"{cost:.8g}  {name}") for name, cost in list(self.levels.items())[:-1]]
         rows.append(("cost", f"{self.cost:.8g}"))
         rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
@@ -433,6 +444,8 @@ class Solution(BaseSolution):
         Where the starts of the solve have led; None if there was the guess alone. Files do not keep it.
     plan : tuple of str
         The steps that made this answer: see the plan of `solve`. Files do not keep it.
+    ordered : OrderedCosts, optional
+        Of a problem with costs in order of importance: the problem as it is stated, and the costs that are kept.
     measured : Measured
         The motion, with what is known of it; that of another solution if the motion is the same.
     total_cost_scale : float
@@ -458,6 +471,7 @@ class Solution(BaseSolution):
     part_of: tuple[CostGap, str] | None = None
     starts: Starts | None = None
     plan: tuple[str, ...] = ()
+    ordered: OrderedCosts | None = None
     measured: Measured = field(default_factory=Measured)
 
     def __getitem__(self, joint: str) -> JointSample:

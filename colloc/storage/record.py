@@ -60,6 +60,7 @@ class SolutionRecord(NamedTuple):
     fingerprint: dict[str, np.ndarray]
     rounds: tuple[RefinementRound, ...]
     totals: dict[str, float]  # duration [s] and cost
+    kept: dict[str, list[float]]  # of costs in order of importance: optima of the first ones, and their bounds
 
 
 # -- from a solution to bytes ------------------------------------------------------------------------------------------
@@ -90,6 +91,8 @@ def solution_bytes(solution: Solution | PhasesSolution) -> bytes:
         "rounds": [_stored_round(round) for round in solution.rounds],
         "fingerprint": {part: numbers.size for part, numbers in parts.items()},
     }
+    if solution.ordered is not None:
+        meta["kept"] = {"costs": list(solution.ordered.costs), "bounds": list(solution.ordered.bounds)}
     return to_bytes(arrays, meta)
 
 
@@ -152,6 +155,7 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
         dict(zip(sizes, parts, strict=False)),
         tuple(_round_from(name, round, largest, list(phases)) for round in meta["rounds"]),
         {total: meta[total] for total in ("duration", "cost")},
+        meta.get("kept", {}),
     )
 
 
@@ -241,6 +245,12 @@ def _positions(phase: Mapping[str, Any]) -> list[str]:
     return phase.get("positions", phase["joints"])
 
 
+def _kept(value: Any) -> bool:
+    lists = list(value.values()) if _object(value) and set(value) == {"costs", "bounds"} else [None]
+    numbers = all(isinstance(one, list) and all(map(_number, one)) for one in lists)
+    return numbers and 0 < len(lists[0]) == len(lists[1])
+
+
 # Metadata: what each must be, in code and in words.
 _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (lambda v: type(v) is int, "an integer"),
@@ -249,6 +259,7 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "message": (_text, "a text"),
     "tolerance": (lambda v: _number(v) and v > 0, "a positive number"),
     "cost_tolerance": (lambda v: _number(v) and v > 0, "a positive number"),  # where it is another
+    "kept": (_kept, "costs and their bounds, as many finite numbers each"),  # of costs in order of importance
     "cost": (_number, "a finite number"),
     "terms": (_numbers, "an object of finite numbers"),
     "duration": (lambda v: _number(v) and v > 0, "a positive number"),
@@ -276,7 +287,7 @@ def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     schema = meta.get("schema")
     if schema != SCHEMA or type(schema) is not int:
         raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {SCHEMA}")
-    needed = [field for field in _META if field in meta or field != "cost_tolerance"]
+    needed = [field for field in _META if field in meta or field not in ("cost_tolerance", "kept")]
     _check_names(name, "metadata", needed, meta)
     for field, value in meta.items():
         legal, words = _META[field]

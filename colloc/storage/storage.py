@@ -13,6 +13,7 @@ from colloc.curves.mesh import Points
 from colloc.formats.columns import csv_bytes, data_frame
 from colloc.formats.time_series import label_with_unit
 from colloc.problem import Phases, Problem
+from colloc.problem.ordered import OrderedCosts
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.sample import Sample
 from colloc.solution.solution import Solution
@@ -124,6 +125,8 @@ def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | 
     instance("problem", problem, Problem | Phases)
     archive = read_archive(path)  # what is no path is refused there
     record = read_record(str(path), archive)
+    ordered = _ordered(record, problem)
+    problem = problem if ordered is None else ordered.posed
     _check_phases(record, problem)
     if parts := differences(record.fingerprint, fingerprint(problem)):
         raise InputError(f"{record.name!r} is of another problem, which differs in {'; '.join(parts)}")
@@ -138,9 +141,17 @@ def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | 
     outcome, p = record.outcome, record.parameters
     if outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance:
         outcome = replace(outcome, status=Status.VIOLATED)
-    solution = replace(solution_of(nlp, outcome, p), rounds=record.rounds)
+    solution = replace(solution_of(nlp, outcome, p), rounds=record.rounds, ordered=ordered)
     _check_motion(record, solution)
     return solution
+
+
+def _ordered(record: SolutionRecord, problem: Problem | Phases) -> OrderedCosts | None:
+    """The costs that a record keeps; InputError for those of another problem, None where there is one cost alone."""
+    ordered = OrderedCosts(problem, *(tuple(record.kept.get(name, ())) for name in ("costs", "bounds")))
+    if len(ordered.costs) >= len(ordered.names):
+        raise InputError(f"{record.name!r} keeps {len(ordered.costs)} costs, the problem has {len(ordered.names)}")
+    return ordered if len(ordered.names) > 1 else None
 
 
 def _check_phases(record: SolutionRecord, problem: Problem | Phases) -> None:

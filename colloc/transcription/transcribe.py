@@ -92,6 +92,11 @@ def program_of(
 ) -> NLP | PhasesNLP:
     """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
+    if any(part.minimize.later for part in (*problem.phases.values(), problem)):
+        raise InputError(
+            "minimize has costs in order of importance, which co.solve(problem, curve) takes; a program, a sweep or a "
+            "search has one cost"
+        )
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
     return build_program(problem, recipes)
 

@@ -247,7 +247,7 @@ OWN = {
     "co.formats.collision_shapes": {"reading": "co.formats.Reading(model(), shapes=(co.formats.LinkShape('elbow', 'collision', 'box', np.eye(4), {'size': '1 1 1'}),))"},
     "co.formats.LinkShape.entries": {"key": "'size'", "size": "3"},
     "co.formats.mesh_vertices": {"path": "mesh()"},
-    "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.refinement.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
+    "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
     "co.model.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.storage.to_csv": {"path": "FOLDER / 'a.csv'"},

@@ -157,9 +157,9 @@ def test_another_solver_sweeps_on_processes_and_starts_at_random():
     assert best.cost == pytest.approx(table["cost"][0], rel=1e-6)
 
 
-def test_a_tie_break_takes_a_solver():
-    fastest = co.solve(time_optimal(), CURVE)
-    calm, other = (co.refinement.tie_break(fastest, co.integral(effort), solver=solver) for solver in (None, Fatrop()))
+def test_all_levels_are_solved_by_another_solver():
+    ordered = replace(time_optimal(), minimize=[co.duration(), co.integral(effort)])
+    calm, other = (co.solve(ordered, CURVE, solver=solver) for solver in (None, Fatrop()))
     assert other.cost == pytest.approx(calm.cost, rel=1e-6)
 
 

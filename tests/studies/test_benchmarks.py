@@ -26,7 +26,6 @@ import colloc.studies.benchmarks.resolve
 import colloc.studies.benchmarks.robots
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.skeletons
-import colloc.studies.benchmarks.tie_break
 import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.gap import Look, look
 from colloc.studies.benchmarks.hessian import PROGRAMS, WAYS, Run, measured
@@ -223,13 +222,6 @@ def test_no_random_start_of_a_time_optimum_takes_ten_times_the_usual(tmp_path):
     for name in ("two_link", "panda", "cart_pole"):
         assert numbers[f"{name}.solved"] == numbers[f"{name}.best"] == 4
         assert numbers[f"{name}.iterations.ratio"] < 10
-
-
-def test_a_second_cost_changes_no_time(tmp_path):
-    numbers = run(colloc.studies.benchmarks.tie_break, tmp_path)
-    assert numbers["slow_joint.T.change"] == numbers["weak_joints.T.change"] == 0
-    assert numbers["slow_joint.torque.least"] < 0.9
-    assert numbers["weak_joints.torque.total"] == pytest.approx(1.0, abs=1e-2)
 
 
 def test_one_phase_is_its_problem(tmp_path):

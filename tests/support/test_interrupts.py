@@ -304,7 +304,7 @@ def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path
 
 def test_doors_that_last_are_known_by_their_code():
     lasting = {"co.solve", "co.refine", "co.transcribe", "co.Problem", "co.Evaluator", "co.sweep", "co.multistart"}
-    lasting |= {"co.save", "co.load", "co.verify", "co.refinement.tie_break", "co.control.ilqr", "co.descent.bfgs"}
+    lasting |= {"co.save", "co.load", "co.verify", "co.control.ilqr", "co.descent.bfgs"}
     assert lasting <= set(DOORS)
     assert not {"co.revolute", "co.path", "co.BSpline", "co.dynamics.newton_euler"} & set(DOORS)
 

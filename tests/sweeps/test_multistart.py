@@ -249,7 +249,7 @@ def test_the_ladder_is_drawn(found: co.sweeps.Optima):
         ({"executor": "two"}, "executor must be a number of processes, .* got 'two'"),
         ({"executor": 0}, "executor, a number of processes, must be an integer >= 1, got 0"),
         ({"tol": -1.0}, "tol must be finite and positive"),
-        ({"ipopt": {"tool": 1}}, "no IPOPT option named 'tool'"),
+        ({"solver": "ipopt"}, "solver must be a solver"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
