@@ -6,6 +6,7 @@ phases             `Phases`: problems one after another, as one motion
 unknowns           durations that are free, unknown signals and constants, states, parameters
 parametrised       a model whose numbers are a parameter
 cost               the duration, integrals, final costs and penalties, which add up
+ordered            costs in order of importance, level by level
 track              a cost: the distance from measured time series
 statement          what a problem says, whatever its kind: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances

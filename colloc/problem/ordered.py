@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 
 from colloc.problem.conditions import at, boundary
-from colloc.problem.cost import NOTHING, Cost
+from colloc.problem.cost import NOTHING, Cost, final_cost
 from colloc.problem.joint_constraints import initial
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem

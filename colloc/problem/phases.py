@@ -55,8 +55,8 @@ class Phases(Tabular, Portable):
         ``lambda phases: phases["landing"].end.q - phases["push"].start.q``.
     minimize : Cost, or sequence of Cost, optional
         In addition to the costs of the phases: `duration`, that of all phases together, and `final_cost`, whose
-        function takes the phases' ends. Costs in order of importance, as of a `Problem`, add up level by level with those of the
-        phases.
+        function takes the phases' ends. Costs in order of importance, as of a `Problem`, add up level by level with
+        those of the phases.
     duration : Free or float, optional [s]
         Of all phases together; by default what theirs add up to.
 
