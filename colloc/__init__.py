@@ -12,7 +12,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     support         validation of values and arguments, threads and interrupts, files, tables as text, progress
-    numerics        spline bases, smoothing, quadrature, differences, quadratic programs, speeds along a path
+    curves          the polynomials that a motion consists of, B-splines, Hermite-Simpson, Radau; their quadrature
     kernels         CasADi functions evaluated at many samples: interpreted, or compiled to machine code
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
@@ -23,7 +23,6 @@ The layers, lowest first; each imports only from those listed before it:
     muscles         paths, fibers, tendons, activation, metabolic rates; how they drive the joints in a problem
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     formats         models and recordings from files of other programs, and the way back
-    curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
     solver          what a solver is, and those there are; progress; the diagnosis of a failed solve

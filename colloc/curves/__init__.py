@@ -5,6 +5,8 @@ curve            the questions that a curve answers, and the names by which file
 bspline          B-splines
 hermite_simpson  cubics with midpoints
 radau            polynomials through Radau points
+spline_basis     spline bases of chosen breakpoints, degrees and smoothness
+quadrature       Gauss and Radau points, polynomials through points and their integrals
 """
 
 from colloc.curves.bspline import BSpline

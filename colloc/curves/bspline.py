@@ -19,8 +19,8 @@ from colloc.curves.mesh import (
     per_interval,
     split,
 )
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import SplineBasis
 from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
 from colloc.support.lazy import cached_property
 

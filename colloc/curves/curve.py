@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import numpy as np
 
 from colloc.curves.mesh import Points, equal_nodes, split
-from colloc.numerics.bspline import SplineBasis
+from colloc.curves.spline_basis import SplineBasis
 from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.display import as_call
 

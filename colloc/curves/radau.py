@@ -9,8 +9,8 @@ import numpy as np
 
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends, per_interval, split
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import radau
+from colloc.curves.quadrature import radau
+from colloc.curves.spline_basis import SplineBasis
 from colloc.support.checks import choice, count, spelt
 from colloc.support.lazy import cached_property
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from colloc.blocks.slices import triplet
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
@@ -82,8 +81,7 @@ class Movement:
         nlp, free, p = self.nlp, self.nlp.free, self._p
         n, number = int(free.sum()), np.cumsum(free) - 1
         grad_f, hess_lag = nlp.grad_f, nlp.hess_lag
-        row, column = triplet(hess_lag.sparsity_out(0))
-        i, j = number[row], number[column]
+        i, j = (number[places] for places in map(np.array, hess_lag.sparsity_out(0).get_triplet()))
 
         def first(x: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = grad_f(self.whole(x), p)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.numerics.differences import central_difference
 from colloc.support.arguments import array, integer, validated
 from colloc.support.checks import InputError, count, finite_number, float_array, function, quoted
 from colloc.support.display import Table, Tabular, short
+from colloc.transcription.differences import central_difference
 
 
 @dataclass(frozen=True)

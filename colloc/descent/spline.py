@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import SplineBasis
 from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
 from colloc.support.checks import InputError, count, finite_array, finite_number, function
 from colloc.support.lazy import cached_property
 

@@ -18,10 +18,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
+from colloc.curves.quadrature import gauss
 from colloc.errors.gap import GapByInterval
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
-from colloc.numerics.quadrature import gauss
 from colloc.problem import natural_size
 from colloc.transcription import NLP
 

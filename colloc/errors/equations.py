@@ -11,10 +11,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
+from colloc.curves.quadrature import gauss
 from colloc.errors.motion import Motion, deviation
 from colloc.errors.source import Source
 from colloc.errors.states import state_error
-from colloc.numerics.quadrature import gauss
 from colloc.problem import ConstraintRows, Window
 
 

@@ -36,10 +36,10 @@ from colloc.blocks.numeric import NumericDerivatives, SecondDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import points_inside, split
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
+from colloc.curves.spline_basis import SplineBasis
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, PhasesNLP, on_curves
+from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
 
 PIECES = 2  # of every interval, on the richer curve
 _UNBOUNDED = 1e15  # of a row: a bound that far away is none

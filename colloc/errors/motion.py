@@ -16,8 +16,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
+from colloc.curves.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.errors.gap import GapByInterval
-from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP
 

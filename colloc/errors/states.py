@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
-from colloc.numerics.quadrature import gauss, lagrange_integrals
+from colloc.curves.quadrature import gauss, lagrange_integrals
 from colloc.problem import Problem, natural_size
 from colloc.transcription import NLP
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import SplineBasis
 
 _CONTACT = 1e-4  # of the natural size: a spline so close to its bound is there, at the price of the distance
 _MET = 1e-3  # of the largest multiplier, which the least squares leave over for nothing

@@ -16,7 +16,7 @@ from numpy.polynomial import legendre
 
 from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
-from colloc.numerics.bspline import SplineBasis
+from colloc.curves.spline_basis import SplineBasis
 from colloc.optimality.contact import contact
 from colloc.problem import ConstraintRows, natural_size
 from colloc.support.checks import InputError

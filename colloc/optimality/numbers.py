@@ -11,7 +11,6 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.model import Model
-from colloc.numerics.differences import central_difference
 from colloc.optimality.active_set import SharpOptimum
 from colloc.optimality.kkt import DataChange
 from colloc.optimality.limits import BoundedQuantity, bounded_quantities
@@ -20,6 +19,7 @@ from colloc.problem.rows import unique
 from colloc.support.checks import InputError
 from colloc.transcription import NLP, BaseNLP, PhasesNLP, constraint_block
 from colloc.transcription.constraint_points import AtNodes
+from colloc.transcription.differences import central_difference
 from colloc.transcription.fixed_ends import fix_ends, state_point
 
 _ORDERS = ("q", "qd", "qdd")

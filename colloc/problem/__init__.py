@@ -8,6 +8,7 @@ parametrised       a model whose numbers are a parameter
 cost               the duration, integrals, final costs and penalties, which add up
 ordered            costs in order of importance, level by level
 track              a cost: the distance from measured time series
+smoothing          splines through samples, or near noisy ones
 statement          what a problem says, whatever its kind: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model

@@ -9,10 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.numerics.bspline import SplineBasis, cox_de_boor
-from colloc.numerics.smoothing import closest, sample_basis, smoothed
+from colloc.curves.spline_basis import SplineBasis, cox_de_boor
 from colloc.problem.cost import Cost, integral
 from colloc.problem.rows import column, name_of
+from colloc.problem.smoothing import closest, sample_basis, smoothed
 from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text
 
 _HIGHEST = 7  # degree
@@ -34,7 +34,7 @@ def track(
     """The distance from measured time series: the time integral of weight times the squared distances.
 
     Splines through the samples stand for them, so that nodes need not be where samples are, and durations may be free.
-    They interpolate, or, given the standard deviation of the noise, smooth it away (`colloc.numerics.smoothing`).
+    They interpolate, or, given the standard deviation of the noise, smooth it away (`colloc.problem.smoothing`).
     Samples that are NaN are left out, each component's its own: its weight falls linearly to zero at the time of a
     missing sample, and beyond the first and the last sample within one interval of them. Nothing is tracked there: a
     motion may last longer than the record, or less. The terms remain squares to `Hessian.GAUSS_NEWTON`.

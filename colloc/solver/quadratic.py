@@ -5,8 +5,8 @@ from __future__ import annotations
 import casadi as ca
 
 from colloc.kernels import Compile
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.solver.linear_solvers import default_linear_solver, in_terms_of_ipopt
+from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram
 
 # As a rule 7 to 30 iterations; what has not converged then hardly does, and each may take seconds. Every bound has a
 # product of its multiplier and its distance of about the tolerance, which thousands of them add up.

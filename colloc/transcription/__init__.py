@@ -13,7 +13,10 @@ deferred           programs that are built on first use
 trajectory         a motion as functions of the normalised time, as guesses are
 guess              guesses: lines, keyframes, functions of time; curves where none is given
 time_optimal_line  the straight line between two postures, as fast as limits allow
+topp               the fastest speeds along a path under limits linear in its acceleration and squared speed
 blend              guesses bent to meet what holds at single moments
+quadratic          sparse quadratic programs, and how sure their optima are
+differences        derivatives by differences, to hold exact ones against
 point_to_point     the commonest motion in one line: from rest to rest between two postures
 """
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.polynomial import legendre
 
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
 from colloc.problem import Problem
 from colloc.transcription.nlp import BaseNLP, Phase
 from colloc.transcription.trajectory import Trajectory

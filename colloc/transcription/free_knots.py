@@ -20,8 +20,8 @@ from colloc.blocks.slices import Slices
 from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
-from colloc.numerics.bspline import cox_de_boor
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import cox_de_boor
 from colloc.problem import Problem, Window
 from colloc.problem.rows import bounded
 from colloc.support.checks import InputError

@@ -20,8 +20,8 @@ from colloc.blocks.slices import Slices
 from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, equation_points, points_inside
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import SplineBasis
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.time_sets import WHOLE
 from colloc.support.lazy import cached_property

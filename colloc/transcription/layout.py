@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.slices import Slices
-from colloc.numerics.bspline import SplineBasis
+from colloc.curves.spline_basis import SplineBasis
 from colloc.problem import Problem, State, Unknown, Window
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property

@@ -18,13 +18,13 @@ from colloc.curves.curve import Transcription, brief, check_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile, check_compile
-from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
 from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
+from colloc.transcription.differences import central_difference
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
 from colloc.transcription.free_knots import grid_of
 from colloc.transcription.grid import Grid

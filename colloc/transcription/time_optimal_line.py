@@ -23,10 +23,10 @@ import numpy as np
 from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
 from colloc.model import Model
-from colloc.numerics.topp import PathLimits, path_speeds
 from colloc.problem import Problem
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
+from colloc.transcription.topp import PathLimits, path_speeds
 
 _COARSE = (50, 100)
 _MOST = 1600

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.curves.spline_basis import SplineBasis
 from colloc.models.two_link import two_link
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.differences import central_difference
 from colloc.transcription import FreeKnotsGrid
+from colloc.transcription.differences import central_difference
 from tests.support.random_trees import random_tree
 
 ENDS = np.array([0.0, 0.15, 0.35, 0.6, 0.8, 1.0])

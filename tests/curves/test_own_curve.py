@@ -12,7 +12,7 @@ import pytest
 
 import colloc as co
 from colloc.curves import CURVES, Points, Transcription, collocation_points, mesh_ends, register
-from colloc.numerics.bspline import SplineBasis
+from colloc.curves.spline_basis import SplineBasis
 from tests.curves.test_convergence import OMEGA, START, TIGHT, T, exact_oscillator_cost, mass_on_a_rail, oscillator
 from tests.errors.test_error import SHARP
 from tests.storage.test_phases_files import GUESS, bounce

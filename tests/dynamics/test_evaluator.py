@@ -9,7 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.numerics.differences import central_difference
+from colloc.transcription.differences import central_difference
 from tests.support.random_trees import coordinates, random_loads, random_tree
 
 

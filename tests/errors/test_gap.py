@@ -11,11 +11,11 @@ import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, by_piqp
 from colloc.refinement.run import Run
 from colloc.solution.solution import Measured
 from colloc.solver.quadratic import quadratic_optimum
 from colloc.studies.classics.optima import CLASSICS
+from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram, by_piqp
 from tests.refinement.test_starts import throw
 from tests.storage.test_phases_files import GUESS, bounce
 from tests.support.problems import everything, time_optimal

@@ -7,10 +7,10 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.numerics.differences import central_difference
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
 from colloc.studies.classics import points, states
+from colloc.transcription.differences import central_difference
 
 G = 9.80665
 

@@ -12,8 +12,8 @@ import colloc as co
 from colloc.model import Model
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import two_link
-from colloc.numerics.topp import PathLimits, path_speeds
 from colloc.transcription import TimeOptimalLine, Untimed, time_optimal_line, trajectory_from
+from colloc.transcription.topp import PathLimits, path_speeds
 from tests.support.problems import effort
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.curves.spline_basis import SplineBasis
 from colloc.dynamics.evaluator.samples import (
     PointSamples,
     ReactionSamples,
@@ -27,7 +28,6 @@ from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matr
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
-from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property

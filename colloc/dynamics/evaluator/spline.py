@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.curves.spline_basis import SplineBasis
 from colloc.dynamics.evaluator.samples import SplineSensitivities, TorqueSensitivities
 from colloc.kernels.batch import Batch
 from colloc.model import Model
-from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, finite_array, finite_number, quoted
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values, radau
+from colloc.curves.quadrature import gauss, lagrange_integrals, lagrange_values, radau
+from colloc.curves.spline_basis import SplineBasis
 
 
 def uniform(intervals: int, degree: int) -> SplineBasis:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
+from colloc.curves.quadrature import gauss
+from colloc.curves.spline_basis import SplineBasis
 
 _NONE = 1e-8  # of the largest singular value: a combination of control points that samples hardly see
 _NOTHING = 1e-14  # a share that is rounding
