@@ -66,7 +66,7 @@ def swing(*statements: Statement, duration: float = 0.6) -> co.Problem:
     return co.Problem(two_link(), duration, co.integral(effort), [START, END, TORQUES, *statements])
 
 
-def solved(problem: co.Problem | co.Sequence, **keywords: Any) -> Any:
+def solved(problem: co.Problem | co.Phases, **keywords: Any) -> Any:
     return co.solve(problem, CURVE, progress=False, **keywords)
 
 
@@ -126,7 +126,7 @@ def test_failures_name_them_and_what_has_to_give_way(statement: Statement, name:
     explanation = co.optimality.explain(caught.value, relax=name)
     assert {relaxation.constraint for relaxation in explanation.relaxations} == {name}
     relaxed = explanation.relaxed()
-    assert not isinstance(relaxed, co.Sequence)
+    assert not isinstance(relaxed, co.Phases)
     before, after = (problem.rows[name].rows for problem in (swing(statement), relaxed))
     assert (before.lower > after.lower).any() or (before.upper < after.upper).any()
     assert solved(relaxed, guess=explanation.motion).outcome.status is co.solver.Status.SOLVED
@@ -213,13 +213,13 @@ def test_between_the_ends_of_a_motion_or_of_phases():
     )
     half = co.Problem(two_link(), 0.3, co.integral(effort), [START])
     rest = co.Problem(two_link(), 0.3, co.integral(effort), [co.final(qd=0.0)])
-    motions = [solved(alone), solved(co.Sequence({"out": half, "on": rest}, [Apart(0.7)]))]
+    motions = [solved(alone), solved(co.Phases({"out": half, "on": rest}, [Apart(0.7)]))]
     for motion in motions:
         np.testing.assert_allclose(motion.at([0.6]).q - motion.at([0.0]).q, 0.7, atol=1e-6)
         table = co.optimality.sensitivity(motion, "apart")
         assert set(table.names) == {"apart, q[shoulder]", "apart, q[elbow]"}
     with pytest.raises(co.InputError, match="belongs to its Problem"):
-        co.Sequence({"out": half, "on": rest}, [EnergyAt(1.0)])
+        co.Phases({"out": half, "on": rest}, [EnergyAt(1.0)])
 
 
 @dataclass(frozen=True)

@@ -127,4 +127,4 @@ def test_rows_are_sorted_by_the_derivatives_they_need():
     np.testing.assert_array_equal(stated.orders, [0, 1, 2, 2, 0, 2])
     rate = stated.rate.function(0.5, 1, [3, 4], [5, 6], *10 * [0])
     np.testing.assert_array_equal(np.array(rate).ravel()[[0, 4]], [5 - 1, 6])
-    assert stated.rate.rows.labels[0] == "rate of row 1 of 6 of many"
+    assert stated.rate.rows.labels[0] == "rate of many, q[shoulder]"
