@@ -11,8 +11,8 @@ motion to begin with, by a factor too small to matter, settles what limits leave
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,7 +22,8 @@ from colloc.optimality.limits import Limit
 from colloc.solver import ELASTIC, ELASTIC_FROM_FAR, Start, Status
 from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, BaseNLP
+from colloc.transcription import BaseNLP
+from colloc.transcription.derived_nlp import DerivedNLP
 
 # Weights of the mean squared distance, in natural sizes, and solvers of runs one of which is to end. Far from the least
 # a motion that stays near is quickest; what the distance changes then, the next run undoes.
@@ -102,7 +103,7 @@ def _run(
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticNLP(BaseNLP):
+class ElasticNLP(DerivedNLP):
     """The elastic program of another one: its variables, then one for each limit that gives way.
 
     Parameters
@@ -118,13 +119,11 @@ class ElasticNLP(BaseNLP):
         Weight of the mean squared distance from the anchor, in natural sizes.
     """
 
-    nlp: BaseNLP
     limits: Sequence[Limit]
     weights: np.ndarray
     anchor: np.ndarray
     p: np.ndarray
     anchoring: float
-    compile: Any = field(default=False, init=False)
 
     @cached_property
     def elastic(self) -> list[int]:
@@ -240,10 +239,6 @@ class ElasticNLP(BaseNLP):
         return self._rows.entry.size
 
     @property
-    def n_p(self) -> int:
-        return self.nlp.n_p
-
-    @property
     def costs(self) -> Sequence[Block]:
         return ()
 
@@ -252,16 +247,13 @@ class ElasticNLP(BaseNLP):
         return ()
 
     @property
+    def compile(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether what solves it is compiled: it is small."""
+        return False
+
+    @property
     def free_duration(self) -> bool:
         return True  # most give way somewhere: a monotone barrier first
-
-    @property
-    def parts(self) -> Mapping[str, slice]:
-        return self.nlp.parts
-
-    @property
-    def phases(self) -> Mapping[str, NLP]:
-        return self.nlp.phases
 
     @cached_property
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
@@ -319,18 +311,8 @@ class ElasticNLP(BaseNLP):
         outputs = {"triu_hess_gamma_x_x": ca.diagcat(upper, none)}
         return self._function("hess_lag", outputs, {"lam_f": lam_f, "lam_g": lam_g})
 
-    def with_phases(self, phases: Mapping[str, NLP]) -> ElasticNLP:
-        raise NotImplementedError("an elastic program is of one grid")
-
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         return {"relaxation": float(self.f(x, p))}
-
-    @property
-    def owners(self) -> Mapping[Block, str]:
-        return self.nlp.owners
-
-    def owner(self, block: Block) -> tuple[str, int | None]:
-        return self.nlp.owner(block)
 
     def variable_name(self, k: int, x: np.ndarray) -> str:
         if k < self.nlp.n_x:

@@ -13,10 +13,11 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.refinement.altered import AlteredNLP
 from colloc.solver import Outcome, Start
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP, PhasesNLP
+from colloc.transcription.derived_nlp import DerivedNLP
+from colloc.transcription.nlp import ProgramCache
 
 _MET = 1e-8  # of a row's natural size
 _MANY = 1000  # rows: with fewer a search takes little less time, and may as well end in another valley
@@ -24,7 +25,7 @@ _FAR = 0.5  # of a limit: farther than torques move from one optimum to another 
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedNLP(AlteredNLP):
+class ReducedNLP(DerivedNLP):
     """Another program without some of its inequalities.
 
     Parameters
@@ -66,6 +67,12 @@ class ReducedNLP(AlteredNLP):
             values, low, high = block.evaluate(x, p), block.rows.lower, block.rows.upper
             peaks[number] = np.maximum(values / high[:, None], values / low[:, None]).max(axis=1), rows
         return peaks
+
+    @cached_property
+    def cache(self) -> ProgramCache:
+        """That of all programs without these limits: one is made anew for every solve of the other program."""
+        key = ("without", *((number, rows.tobytes()) for number, rows in self.aside.items()))
+        return self.nlp.cache.setdefault(key, ProgramCache())
 
     @cached_property
     def _kept(self) -> np.ndarray:

@@ -38,12 +38,12 @@ from colloc.problem import Free, Problem
 from colloc.problem.divided import divided
 from colloc.problem.time_sets import WHOLE
 from colloc.refinement.next_grid import round_of
-from colloc.refinement.pinned import PinnedNLP
 from colloc.refinement.run import CUT_SHORT, Run
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solver import Start, Status, to_the_last_digit
 from colloc.transcription import NLP, PhasesNLP
+from colloc.transcription.derived_nlp import BoundedNLP
 
 _DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
 _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
@@ -123,14 +123,17 @@ class _Posed:
     ----------
     nlp : PhasesNLP
         With all limits as the problem states them.
-    pinned : PinnedNLP
+    pinned : BoundedNLP
+        With these as equations, and without those that are left out.
+    left_out : list of Limit
     pieces : list of ActiveArc
     x : ndarray, shape (n_x,)
         Where to begin.
     """
 
     nlp: PhasesNLP
-    pinned: PinnedNLP
+    pinned: BoundedNLP
+    left_out: list[Limit]
     pieces: list[ActiveArc]
     x: np.ndarray
 
@@ -167,8 +170,9 @@ class _Posed:
             for limit in _inequalities(nlp)
             if _order(nlp, limit) < 2 and limit.row not in kept and (limit.phase, limit.row) not in pinned
         ]
-        program = PinnedNLP(nlp, *_once(nlp, independent, left_out, x))
-        return cls(nlp, program, needed, np.clip(x, program.lower, program.upper))
+        independent, left_out = _once(nlp, independent, left_out, x)
+        program = _pinned(nlp, independent, left_out)
+        return cls(nlp, program, left_out, needed, np.clip(x, program.lower, program.upper))
 
     def solved(self, run: Run) -> PhasesSolution | Status | None:
         """The motion in arcs; None where there is none, or why the run was cut short."""
@@ -314,12 +318,24 @@ def _once(nlp: PhasesNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndar
     return once, left_out
 
 
+def _pinned(nlp: PhasesNLP, limits: list[Limit], left_out: list[Limit]) -> BoundedNLP:
+    """A program some of whose limits hold as equations, and others, which leave a solver no room, not at all."""
+    low, high = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    for limit in left_out:
+        free = limit.entries[low[limit.entries] < high[limit.entries]]
+        (high if limit.sign > 0 else low)[free] = limit.sign * np.inf
+    for limit in limits:
+        free = limit.entries[low[limit.entries] < high[limit.entries]]
+        low[free] = high[free] = limit.bound
+    return BoundedNLP(nlp, low, high)
+
+
 def _exceeded(posed: _Posed, motion: PhasesSolution) -> set[str]:
     """Labels of limits that were left out and are exceeded."""
     values = np.append(np.array(posed.nlp.g(motion.x, motion.parameters)).ravel(), motion.x)
     return {
         limit.row
-        for limit in posed.pinned.left_out
+        for limit in posed.left_out
         if (limit.sign * (values[limit.entries] - limit.bound) > _EXCEEDED * limit.size).any()
     }
 

@@ -21,8 +21,10 @@ _ROUNDING = 1e-9  # of the values
 
 def constant_rows(nlp: BaseNLP) -> np.ndarray:
     """Which constraint rows depend on no free variable, ndarray of bool, shape (n_g,)."""
-    rows, _ = triplet(nlp.jac_g.sparsity_out(1))
-    return np.bincount(rows, minlength=nlp.n_g) == 0
+    if "constant rows" not in nlp.cache:
+        rows, _ = triplet(nlp.jac_g.sparsity_out(1))
+        nlp.cache["constant rows"] = np.bincount(rows, minlength=nlp.n_g) == 0
+    return nlp.cache["constant rows"]
 
 
 def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | None:

@@ -22,7 +22,7 @@ from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
 from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
 from colloc.support.display import Table, Tabular, short, shown
-from colloc.support.lazy import cached_property
+from colloc.support.lazy import cached_property, kept_by
 from colloc.support.progress import announce
 from colloc.transcription.differences import central_difference
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
@@ -44,6 +44,16 @@ class Phase(NamedTuple):
     part: slice  # its entries of a decision vector
     problem: Problem
     grid: Grid
+
+
+class ProgramCache(dict[Any, Any]):
+    """Functions of a program, and what solvers and estimates of errors keep for their next use of it.
+
+    Nothing in it refers to the program itself, with which it goes.
+    """
+
+
+_kept = kept_by("cache")
 
 
 class BaseNLP(Tabular, ABC):
@@ -185,50 +195,47 @@ class BaseNLP(Tabular, ABC):
         return self.lower < self.upper
 
     @cached_property
-    def cache(self) -> dict[Any, Any]:
-        """Functions and memory that solvers and estimates of errors keep for their next use of this program.
+    def cache(self) -> ProgramCache:
+        """Its functions, and what is kept for their next use."""
+        return ProgramCache()
 
-        None of it refers to the program itself, with which it goes.
-        """
-        return {}
-
-    @cached_property
+    @_kept
     def _first(self) -> Evaluation:
         """Values and first derivatives."""
         return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
 
-    @cached_property
+    @_kept
     def _assembly(self) -> Assembly:
         return Assembly(self._first, ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p), self.free)
 
-    @cached_property
+    @_kept
     def f(self) -> ca.Function:
         """(x, p) -> cost."""
         return ca.Function("f", self._assembly.xp, [self._assembly.cost(self.costs)], ["x", "p"], ["f"])
 
-    @cached_property
+    @_kept
     def g(self) -> ca.Function:
         """(x, p) -> constraint rows."""
         return ca.Function("g", self._assembly.xp, [self._assembly.rows(self.constraints)], ["x", "p"], ["g"])
 
-    @cached_property
+    @_kept
     def grad_f(self) -> ca.Function:
         """(x, p) -> cost, its gradient."""
         outputs = [self.f(*self._assembly.xp), self._assembly.gradient(self.costs)]
         return ca.Function("grad_f", self._assembly.xp, outputs, ["x", "p"], ["f", "grad_f_x"])
 
-    @cached_property
+    @_kept
     def jac_g(self) -> ca.Function:
         """(x, p) -> constraint rows, their sparse Jacobian."""
         outputs = [self.g(*self._assembly.xp), self._assembly.jacobian(self.constraints, self.offsets)]
         return ca.Function("jac_g", self._assembly.xp, outputs, ["x", "p"], ["g", "jac_g_x"])
 
-    @cached_property
+    @_kept
     def hess_lag(self) -> ca.Function:
         """(x, p, lam_f, lam_g) -> sparse upper triangle of the Hessian of lam_f f + lam_g' g."""
         return self._hessian("hessian")
 
-    @cached_property
+    @_kept
     def gauss_newton(self) -> ca.Function:
         """`hess_lag` with J'J of the costs that are sums of squares only: no second derivatives at all."""
         return self._hessian("gauss_newton")

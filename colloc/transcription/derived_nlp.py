@@ -1,0 +1,147 @@
+"""Programs in terms of another program: with other constraints, or with other bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.block import Block
+from colloc.kernels import Compile
+from colloc.transcription.nlp import NLP, BaseNLP
+
+
+@dataclass(frozen=True, eq=False)
+class DerivedNLP(BaseNLP):
+    """A program that has of another one whatever it does not define itself, but for the functions.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    """
+
+    nlp: BaseNLP
+
+    @property
+    def costs(self) -> Sequence[Block]:
+        return self.nlp.costs
+
+    @property
+    def constraints(self) -> Sequence[Block]:
+        return self.nlp.constraints
+
+    @property
+    def lower(self) -> np.ndarray:
+        return self.nlp.lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        return self.nlp.upper
+
+    @property
+    def compile(self) -> bool | Compile | None:  # pyright: ignore[reportIncompatibleVariableOverride]  # it has no other
+        """Whether the blocks' functions run as compiled kernels."""
+        return self.nlp.compile
+
+    @property
+    def phases(self) -> Mapping[str, NLP]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The programs of the phases, as they are."""
+        return self.nlp.phases
+
+    @property
+    def n_p(self) -> int:
+        return self.nlp.n_p
+
+    @property
+    def scale_x(self) -> np.ndarray:
+        return self.nlp.scale_x
+
+    @property
+    def free_duration(self) -> bool:
+        return self.nlp.free_duration
+
+    @property
+    def parts(self) -> Mapping[str, slice]:
+        return self.nlp.parts
+
+    def with_phases(self, phases: Mapping[str, NLP]) -> Self:
+        raise NotImplementedError("a program that is derived from another one is of its grid alone")
+
+    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
+        return self.nlp.terms(x, p)
+
+    @property
+    def owners(self) -> Mapping[Block, str]:
+        return self.nlp.owners
+
+    def owner(self, block: Block) -> tuple[str, int | None]:
+        return self.nlp.owner(block)
+
+    def variable_name(self, k: int, x: np.ndarray) -> str:
+        return self.nlp.variable_name(k, x)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedNLP(DerivedNLP):
+    """Another program, with the same functions within other bounds.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    low, high : ndarray, shape (n_g + n_x,)
+        Bounds of all rows, then of all variables.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def lower(self) -> np.ndarray:
+        return self.low[self.nlp.n_g :]
+
+    @property
+    def upper(self) -> np.ndarray:
+        return self.high[self.nlp.n_g :]
+
+    @property
+    def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.low[: self.nlp.n_g], self.high[: self.nlp.n_g]
+
+    def multipliers(self, x: np.ndarray, p: np.ndarray, end: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Multipliers of a run's end as those of the other program, also of variables that are fixed here alone.
+
+        A solver leaves these out: there the gradient of the Lagrangian is what the bound pushes against.
+        """
+        gradient = np.array(self.nlp.grad_f(x, p)[1] + self.nlp.jac_g(x, p)[1].T @ end["g"]).ravel()
+        return {"g": end["g"], "x": np.where(self.nlp.free & ~self.free, -gradient, end["x"])}
+
+    @property
+    def scale_g(self) -> np.ndarray:
+        return self.nlp.scale_g
+
+    @property
+    def f(self) -> ca.Function:
+        return self.nlp.f
+
+    @property
+    def g(self) -> ca.Function:
+        return self.nlp.g
+
+    @property
+    def grad_f(self) -> ca.Function:
+        return self.nlp.grad_f
+
+    @property
+    def jac_g(self) -> ca.Function:
+        return self.nlp.jac_g
+
+    @property
+    def hess_lag(self) -> ca.Function:
+        return self.nlp.hess_lag
+
+    @property
+    def gauss_newton(self) -> ca.Function:
+        return self.nlp.gauss_newton
