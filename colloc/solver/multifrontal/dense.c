@@ -3,8 +3,10 @@ panels of fully summed columns; what is not in the panel is updated by products 
 
 #include "multifrontal.h"
 
+#ifndef PANEL
 #define PANEL 16 /* pivots between two updates of the other fully summed columns of a front */
 #define DEPTH 64 /* pivots of one update of the contribution block */
+#endif
 
 /* Blocks of COLUMNS rows of D B', B the first rows of x, one pivot after the other. */
 static void pack_right(double *to, int columns, const double *x, size_t ldx, int depth, const double *d)

@@ -7,7 +7,9 @@ HSL's. */
 
 /* Analyses -------------------------------------------------------------------------------------------------------- */
 
+#ifndef UNUSED_BYTES
 #define UNUSED_BYTES ((size_t)64 << 20) /* of analyses that are kept although nobody uses them */
+#endif
 
 /* The restoration phase, a second run and the next round have patterns seen before. The lock is held while the list is
 read or changed, not while a pattern is analysed, and never across a fork: a child would wait for ever. */
@@ -88,7 +90,9 @@ times as costly: beyond FILL times as many values of L as there are without, har
 refinement does as well then, and where it does not, IPOPT raises the threshold. */
 #define USUAL_THRESHOLD 1e-8
 #define RELAXED_THRESHOLD 1e-12
+#ifndef FILL
 #define FILL 1.5
+#endif
 #define MULTIPLIER 1.1
 
 EXPORT void ma97_default_control_d(struct ma97_control *control)

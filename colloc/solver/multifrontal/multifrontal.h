@@ -7,7 +7,8 @@ points by which IPOPT calls HSL_MA97.
   numeric.c   assembly, factorisation on several threads, solution
   ma97.c      the entry points, in IPOPT's terms
 
-The files are one translation unit, in this order. A front, as numeric.c assembles it and dense.c eliminates it:
+The files are one translation unit, in this order. A build for tests may lower the thresholds that are defined unless they
+are already. A front, as numeric.c assembles it and dense.c eliminates it:
 
                       fully summed              rows below
                  +------------+---------+

@@ -4,9 +4,11 @@ and what is above them by one: no front is added to in another order than by one
 #include "multifrontal.h"
 
 #define MOST_THREADS 64
-#define WORTH_A_THREAD 1e6 /* ns; beginning one takes about half of that on a busy machine */
-#define GAIN 0.8           /* what threads leave of the time, at most */
+#define GAIN 0.8 /* what threads leave of the time, at most */
 #define MOST_SPLITS 64
+#ifndef WORTH_A_THREAD
+#define WORTH_A_THREAD 1e6 /* ns; beginning one takes about half of that on a busy machine */
+#endif
 
 /* Sharing out ----------------------------------------------------------------------------------------------------- */
 

@@ -251,9 +251,11 @@ static int minimum_degree(int n, const size_t *start, const int *neighbour, cons
 
 /* Nested dissection ----------------------------------------------------------------------------------------------- */
 
-#define LEAF 200 /* variables of a part that is not dissected further */
 #define THICK 16 /* a separator of more than this share of its part is no gain */
 #define BAND 2   /* levels beyond the thinnest one that a separator may be in */
+#ifndef LEAF
+#define LEAF 200 /* variables of a part that is not dissected further */
+#endif
 
 /* Breadth-first search from a root within its part: `queue` by distance, and `level`, the distance. Returns how many
 variables it reaches. */

@@ -98,7 +98,9 @@ static double arithmetic(int n, const int *counts)
     return sum;
 }
 
+#ifndef COSTLY_ORDER
 #define COSTLY_ORDER 1e6 /* multiplications from which on another order is tried */
+#endif
 
 /* The elimination order, its tree and its column counts: minimum degree or, where that takes less, nested dissection
 before it. Of a motion in pieces the former may gather what belongs to all of them in one front. Returns 0 without
