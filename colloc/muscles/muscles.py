@@ -165,7 +165,8 @@ class Muscles(Part):
         """Unknowns, the rows that stand for an excitation, and natural sizes of torques."""
         rows = []
         if self.activation == "implicit":
-            rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation"))
+            labels = [f"{name} {way}" for way in ("falls", "rises") for name in self.names]
+            rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation", labels=labels))
         return Contribution(unknowns=self._unknowns, statements=rows, sizes=self._sizes)
 
     @cached_property

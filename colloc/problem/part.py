@@ -20,8 +20,9 @@ import numpy as np
 from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import Instant
 from colloc.model import Load, Model, Shape
-from colloc.problem.conditions import Condition, path
+from colloc.problem.conditions import Condition
 from colloc.problem.statement import Statement
+from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import Parameter, State, Unknown
 from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, unknown_name
@@ -171,14 +172,10 @@ def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Insta
     natural = dict(zip(model.joint_names, _brisk_torques(model), strict=True)) | dict(sizes)
     units = dict(zip(model.joint_names, model.torque_units, strict=True))
     names = [" and ".join(dict.fromkeys(name for name, _ in torques)) for torques in driven.values()]
-    return path(
-        partial(_excess, parts=tuple(parts), known=(now, driven)),
-        equals=0.0,
-        scale=[natural[joint] for joint in driven],
-        unit=[units[joint] for joint in driven],
-        name="torques",
-        labels=[f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True)],
-    )
+    labels = tuple(f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True))
+    sizes = [natural[joint] for joint in driven]
+    torques = partial(_excess, parts=tuple(parts), known=(now, driven))
+    return Condition("torques", torques, 0.0, 0.0, WHOLE, sizes, [units[joint] for joint in driven], labels)
 
 
 def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
