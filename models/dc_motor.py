@@ -10,8 +10,9 @@ Siciliano, Sciavicco, Villani and Oriolo 2009, section 5.2.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -60,33 +61,67 @@ class Motor:
         return replace(joint, passive=passive)
 
 
-def driven(model: co.Model, motors: Sequence[Motor]) -> co.Model:
-    """A mechanism whose joints have motors, one each in the order of q."""
-    motor_of = dict(zip(model.joint_names, motors, strict=True))
+class DrivenModel(NamedTuple):
+    """A mechanism with the rotors of its motors, and these as a part of a problem.
+
+    Parameters
+    ----------
+    model : Model
+    motors : DCMotors
+    """
+
+    model: co.Model
+    motors: DCMotors
+
+
+@dataclass(frozen=True, eq=False)
+class DCMotors(co.problem.Part):
+    """Motors at joints: unknowns "voltage" [V] and state "current" [A], one each, and the torques of the currents.
+
+    Parameters
+    ----------
+    motors : mapping of str to Motor
+        By joint.
+    """
+
+    motors: Mapping[str, Motor]
+    name: str = "motor"
+    _unknowns: tuple[co.Unknown, co.State] = field(init=False, repr=False)
+
+    def __post_init__(self):
+        u, i = self._numbers("voltage"), self._numbers("current")
+        voltage = co.Unknown("voltage", lower=-u, upper=u, names=tuple(self.motors), unit="V")
+        current = co.State("current", rate=self._rate, lower=-i, upper=i, names=tuple(self.motors), unit="A")
+        object.__setattr__(self, "_unknowns", (voltage, current))
+
+    def contribution(self) -> co.problem.Contribution:
+        """Voltages and currents."""
+        sizes = self._numbers("torque_per_current") * self._numbers("current")
+        return co.problem.Contribution(
+            unknowns=self._unknowns, sizes=dict(zip(self.motors, sizes.tolist(), strict=True))
+        )
+
+    def torques(self, now: co.problem.Instant) -> dict[str, ca.SX]:
+        """By joint [N m]."""
+        torques = ca.DM(self._numbers("torque_per_current")) * now.current
+        return dict(zip(self.motors, ca.vertsplit(torques), strict=True))
+
+    def _rate(self, now: co.problem.Instant) -> ca.SX:
+        k, R, L = (ca.DM(self._numbers(name)) for name in ("torque_per_current", "resistance", "inductance"))
+        joints = [now.model.joint_names.index(joint) for joint in self.motors]
+        return (now.voltage - R * now.current - k * now.qd[joints]) / L
+
+    def _numbers(self, name: str) -> np.ndarray:
+        return np.array([getattr(motor, name) for motor in self.motors.values()])
+
+
+def driven(model: co.Model, motors: Mapping[str, Motor]) -> DrivenModel:
+    """A mechanism some or all of whose joints have motors, by joint."""
+    for joint in motors:
+        if joint not in model.joint_names:
+            raise co.InputError(f"no joint named {joint!r}; joints are {', '.join(model.joint_names)}")
     bodies = [
-        replace(body, joint=motor_of[body.joint_name].on(body.joint)) if body.joint.moves else body
+        replace(body, joint=motors[body.joint_name].on(body.joint)) if body.joint_name in motors else body
         for body in model.bodies
     ]
-    return replace(model, bodies=bodies)
-
-
-def electrical(motors: Sequence[Motor]) -> tuple[list[co.Unknown | co.State], list[co.problem.Condition]]:
-    """Unknowns that motors add to a problem, "voltage" and "current" of size n each, and the torques of the currents.
-
-    Returns
-    -------
-    unknowns, constraints : list
-    """
-    n = len(motors)
-    k, R, L, u, i = (
-        np.array([getattr(motor, name) for motor in motors])
-        for name in ("torque_per_current", "resistance", "inductance", "voltage", "current")
-    )
-
-    def rate(now: co.problem.Instant) -> ca.SX:
-        return (now.voltage - ca.DM(R) * now.current - ca.DM(k) * now.qd) / ca.DM(L)
-
-    voltage = co.Unknown("voltage", n, lower=-u, upper=u)
-    current = co.State("current", n, rate=rate, lower=-i, upper=i)
-    torque = co.path(lambda now: now.tau - ca.DM(k) * now.current, equals=np.zeros(n), name="torque of the motors")
-    return [voltage, current], [torque]
+    return DrivenModel(replace(model, bodies=bodies), DCMotors(dict(motors)))

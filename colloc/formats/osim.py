@@ -60,7 +60,8 @@ def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> R
     dependent follow others likewise, those that are locked are held. Ranges of coordinates are limits of position, as
     in Moco, whether the file clamps them or not; forces of coordinate actuators are limits of torque. Markers are the
     model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
-    Muscles with their paths, contact shapes and the laws of contact come as data.
+    `muscles`, `contact`, `springs` and `motors` of the reading are parts of a problem; the data of which the first two
+    are made, muscles with their paths, contact shapes and the laws of contact, come as well.
 
     Parameters
     ----------
@@ -180,10 +181,11 @@ class _OsimReader:
         apart = {name: coupling for name, coupling in self._dependent.items() if name not in model.tree.joint_names}
         muscles = tuple(self._forces.muscles(apart, still))
         shapes, laws, loops = tuple(self._forces.shapes()), tuple(self._forces.laws()), tuple(self._loops())
+        springs = tuple(self._forces.springs(model.joint_names, held))
         self._unread()
         return Reading(
             model.frozen(held) if held else model, tuple(notes.changed), notes.left_out, loops, {"initial": initial},
-            muscles=muscles, contacts=shapes, contact_laws=laws,
+            muscle_data=muscles, contact_shapes=shapes, contact_laws=laws, springs=springs,
         )  # fmt: skip
 
     def _smoothed(self, model: Model, tolerance: float) -> dict[str, Coupling]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -16,6 +16,7 @@ from colloc.formats.reading import Notes
 from colloc.formats.xml import lines_of
 from colloc.model.coupling import Coupling
 from colloc.model.transforms import homogeneous, rotation_about
+from colloc.problem.joint_parts import Spring
 from colloc.support.checks import InputError, unknown_name
 
 # Time constants of activation and deactivation [s], and the least excitation, by the kinds of muscles that have any.
@@ -36,13 +37,14 @@ _POINTS = {"PathPoint", "ConditionalPathPoint", "MovingPathPoint"}
 _SHAPES = {"ContactSphere": "sphere", "ContactHalfSpace": "half-space"}
 _LAWS = ("SmoothSphereHalfSpaceForce", "HuntCrossleyForce")
 _ACTUATORS = ("CoordinateActuator", "ActivationCoordinateActuator")
+_SPRING = "SpringGeneralizedForce"
 _WITHIN = 1e-5  # rad or m, by which OpenSim's conditional points are there beyond their range
 
 
 class OsimForces:
     """Reads forces by the frames and coordinates of their file."""
 
-    known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS)
+    known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS, _SPRING)
 
     def __init__(
         self,
@@ -187,6 +189,24 @@ class OsimForces:
         if coordinate not in self._coordinates:
             raise unknown_name(f"coordinate (of {owner.path!r})", coordinate, self._coordinates)
         return coordinate
+
+    def springs(self, joints: Sequence[str], held: Mapping[str, float]) -> Iterator[Spring]:
+        """Springs and dampers of coordinates, which act where these are joints that move."""
+        document = self._document
+        for part in document.all(_SPRING):
+            with lines_of(part.element):
+                coordinate = document.value(part, "coordinate")
+                if coordinate not in self._coordinates:
+                    raise unknown_name(f"coordinate (of spring {part.name!r})", coordinate, self._coordinates)
+                if document.flag(part, "isDisabled") or document.value(part, "appliesForce", "true") == "false":
+                    self._notes.leave_out("spring that is switched off", "coordinates", part.name)
+                elif coordinate in held or coordinate not in joints:
+                    self._notes.leave_out("spring", "coordinates that are held, or follow others", part.name)
+                else:
+                    stiffness, rest, damping = (
+                        document.number(part, name, 0.0) for name in ("stiffness", "rest_length", "viscosity")
+                    )
+                    yield Spring(coordinate, stiffness, rest, damping, name=part.name or "spring")
 
     def shapes(self) -> Iterator[ContactShape]:
         """Spheres and half-spaces."""

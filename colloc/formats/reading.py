@@ -15,9 +15,13 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.loops import Loop
 from colloc.model import Model
+from colloc.muscles.files import from_file
+from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
-from colloc.support.checks import InputError, count, quoted, text
+from colloc.problem.joint_parts import Motors, Spring
+from colloc.support.checks import InputError, count, quoted, shortened, text, warn
 from colloc.support.display import Table, Tabular, shown
+from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 
@@ -121,10 +125,12 @@ class Reading(Tabular, Portable):
         Gear ratios of transmissions by the joints' names, motor per joint.
     shapes : tuple of LinkShape
         Meshes and simple bodies, for looks and collisions.
-    muscles : tuple of MuscleData
-    contacts : tuple of ContactShape
+    muscle_data : tuple of MuscleData
+    contact_shapes : tuple of ContactShape
     contact_laws : tuple of ContactLaw
         Forces between contact shapes.
+    springs : tuple of Spring
+        Springs and dampers at joints: parts of a problem, as `muscles`, `contact` and `motors` are.
 
     Examples
     --------
@@ -151,15 +157,57 @@ class Reading(Tabular, Portable):
     postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     gears: Mapping[str, float] = field(default_factory=dict)
     shapes: tuple[LinkShape, ...] = ()
-    muscles: tuple[MuscleData, ...] = ()
-    contacts: tuple[ContactShape, ...] = ()
+    muscle_data: tuple[MuscleData, ...] = ()
+    contact_shapes: tuple[ContactShape, ...] = ()
     contact_laws: tuple[ContactLaw, ...] = ()
+    springs: tuple[Spring, ...] = ()
 
     def __post_init__(self):
         for name in ("postures", "gears"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    @property
+    @cached_property
+    def muscles(self) -> Muscles:
+        """The muscles: a part of a problem, with rigid tendons and implicit activation.
+
+        ``dataclasses.replace(reading.muscles, tendons="compliant")`` has them otherwise.
+
+        Warns
+        -----
+        InputWarning
+            Of muscles that the file leads round surfaces, and that go straight here.
+
+        Raises
+        ------
+        InputError
+            For a file without muscles, and muscles whose path could not be read.
+        """
+        if not self.muscle_data:
+            raise InputError(f"the file of {self.model.name!r} has no muscles")
+        if bent := [record.name for record in self.muscle_data if record.wraps]:
+            warn(
+                f"muscles that the file leads round surfaces go straight here, {len(bent)} of {len(self.muscle_data)}, "
+                f"so that their moment arms may be wrong: {shortened(bent, 6)}; see co.muscles.fit_samples"
+            )
+        return Muscles(self.model, [from_file(record) for record in self.muscle_data])
+
+    @cached_property
+    def motors(self) -> Motors:
+        """Motors at the joints whose torque the file limits, within its limits: a part of a problem.
+
+        Raises
+        ------
+        InputError
+            For a file without such limits.
+        """
+        lower, upper = self.model.limits("torque")
+        limits = zip(self.model.joint_names, lower.tolist(), upper.tolist(), strict=True)
+        driven = {joint: (low, high) for joint, low, high in limits if np.isfinite([low, high]).all() and low < high}
+        if not driven:
+            raise InputError(f"the file of {self.model.name!r} limits no torque: give co.Motors(joints)")
+        return Motors(driven)
+
+    @cached_property
     def contact(self) -> GroundContact:
         """The balls that the ground pushes back: a part of a problem.
 
@@ -168,7 +216,7 @@ class Reading(Tabular, Portable):
         InputError
             For laws of contact of another kind, between other shapes, or of a ground that is not y = 0.
         """
-        return contact_of_records(self.contacts, self.contact_laws)
+        return contact_of_records(self.contact_shapes, self.contact_laws)
 
     def _table(self) -> Table:
         counts = (
@@ -180,9 +228,10 @@ class Reading(Tabular, Portable):
             ("posture", "postures", len(self.postures)),
             ("gear ratio", "gear ratios", len(self.gears)),
             ("shape", "shapes", len(self.shapes)),
-            ("muscle", "muscles", len(self.muscles)),
-            ("contact shape", "contact shapes", len(self.contacts)),
+            ("muscle", "muscles", len(self.muscle_data)),
+            ("contact shape", "contact shapes", len(self.contact_shapes)),
             ("contact law", "contact laws", len(self.contact_laws)),
+            ("spring", "springs", len(self.springs)),
         )
         read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
         rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]

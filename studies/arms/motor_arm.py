@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import colloc as co
-from colloc.models.dc_motor import Motor, driven, electrical
+from colloc.models.dc_motor import Motor, driven
 from colloc.models.two_link import two_link
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, ORANGE, dress, legend_below, looks, styled
@@ -27,20 +27,20 @@ TOL = 1e-3
 
 def problem(gear: float, *, motors: bool = True) -> co.Problem:
     """From rest to rest, without current at either end, in the shortest time; or with torque limits alone."""
-    own = [Motor(gear), Motor(gear)]
-    model, most = driven(two_link(), own), own[0].torque_per_current * own[0].current
-    unknowns, torques = electrical(own) if motors else ([], [co.bounds(tau=(-most, most))])
+    motor = Motor(gear)
+    most = motor.torque_per_current * motor.current
+    arm = driven(two_link(), {"shoulder": motor, "elbow": motor})
     still = {"current": (0.0, 0.0)} if motors else None
     return co.Problem(
-        model=model,
+        model=arm.model,
         duration=co.Free(0.05, 5.0, 0.5),
         minimize=co.duration(),
         subject_to=[
             co.initial(q=(0.0, -2.0), qd=0.0, states=still),
             co.final(q=(1.0, -1.0), qd=0.0, states=still),
-            *torques,
+            *([] if motors else [co.bounds(tau=(-most, most))]),
         ],
-        unknowns=unknowns,
+        parts=[arm.motors] if motors else [],
     )
 
 

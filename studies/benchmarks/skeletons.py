@@ -76,7 +76,7 @@ def errors(reading: co.formats.Reading, asked: Sequence[State], answers: Sequenc
     bodies = [body.name for body in model.bodies if body.name in answers[0]["bodies"]]
     corners = [co.model.point_motion(model, body, corner, q=q).position for body in bodies for corner in CORNERS]
     markers = [co.model.point_motion(model, *place, q=q).position for place in model.markers.values()]
-    straight = [muscle for muscle in reading.muscles if muscle.points and not muscle.wraps]
+    straight = [muscle for muscle in reading.muscle_data if muscle.points and not muscle.wraps]
     lengths = co.muscles.path_lengths(model, [co.muscles.from_file(muscle) for muscle in straight], q)
     outputs = [ca.horzcat(*corners), ca.horzcat(ca.SX(3, 0), *markers), ca.vertcat(0, lengths)]
     function = ca.Function("places", [q], outputs)
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             continue
         numbers["skeletons.read"] += 1
         model, answer = reading.model, "" if answers is None else answers[path]
-        sizes = _name(path), f"{model.n}", f"{len(model.couplings)}", f"{len(reading.muscles)}"
+        sizes = _name(path), f"{model.n}", f"{len(model.couplings)}", f"{len(reading.muscle_data)}"
         if isinstance(answer, str):
             rows.append(
                 (*sizes, *[""] * len(QUANTITIES), f"not compared: {' '.join(answer.split())[:75]}" if answer else "")

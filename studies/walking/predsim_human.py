@@ -156,7 +156,7 @@ def falisse(file: str) -> Walker:
     if not Path(file).is_file():
         raise co.InputError(f"{wanted}; there is no file {file!r}")
     reading = co.formats.from_osim(file)
-    model, names = reading.model, {side_free(record.name) for record in reading.muscles}
+    model, names = reading.model, {side_free(record.name) for record in reading.muscle_data}
     joints = {side_free(joint) for joint in model.joint_names}
     if names != set(FIBERS) or joints != set(WALKING):
         raise co.InputError(f"{wanted}; {file!r} has other muscles or joints")
@@ -165,7 +165,7 @@ def falisse(file: str) -> Walker:
         for joint in model.joint_names
         if side_free(joint) in POSTURES
     }
-    right = [_fibers(record) for record in reading.muscles if record.name.endswith("_r")]
+    right = [_fibers(record) for record in reading.muscle_data if record.name.endswith("_r")]
     right = co.muscles.fit_lengths(model, right, ranges, **LENGTHS)
     return Walker(
         label="human of Falisse et al. 2022, 92 muscles",

@@ -55,7 +55,7 @@ def test_everything_is_where_and_as_heavy_as_in_opensim(kept, name):
     model = reading.model
     evaluator, q = co.Evaluator(model), ca.SX.sym("q", model.n)
     places = ca.Function("places", [q], frames(model, q, ca.SX(model.n, 1), ca.SX(model.n, 1)).position)
-    lengths = {m.name: ca.Function("length", [q], [length_of(m, model, q)]) for m in reading.muscles}
+    lengths = {m.name: ca.Function("length", [q], [length_of(m, model, q)]) for m in reading.muscle_data}
     assert len(kept[name]) == 3
     for case in kept[name]:
         state, answer = case["state"], case["answer"]
@@ -123,7 +123,7 @@ def test_the_leg_is_read_with_all_that_it_says():
 
 def test_muscles_and_contact_are_data():
     reading = co.formats.from_osim(path_of("leg"))
-    hamstring, rectus, gastroc = reading.muscles
+    hamstring, rectus, gastroc = reading.muscle_data
     assert (hamstring.kind, hamstring.max_isometric_force) == ("Thelen2003Muscle", 2500.0)
     assert (hamstring.optimal_fiber_length, hamstring.tendon_slack_length, hamstring.pennation) == (0.1, 0.31, 0.1)
     assert (hamstring.activation, hamstring.deactivation, hamstring.controls) == (0.012, 0.05, (0.01, 1.0))
@@ -131,12 +131,12 @@ def test_muscles_and_contact_are_data():
     assert hamstring.points[1].within == pytest.approx((-0.6, 0.2), abs=1.1e-5)
     assert (rectus.max_contraction_velocity, rectus.rigid_tendon) == (12.0, True)
     assert (hamstring.fiber_damping, rectus.fiber_damping, gastroc.fiber_damping) == (None, 0.03, 0.0)
-    assert [co.muscles.from_file(m).damping for m in reading.muscles] == [0.01, 0.03, 0.0]
+    assert [co.muscles.from_file(m).damping for m in reading.muscle_data] == [0.01, 0.03, 0.0]
     assert rectus.points[1] == co.formats.PathPoint("patella", (0.01, 0.04, 0.0))
     x, y, z = rectus.points[2].position
     assert all(isinstance(part, co.model.Coupling) and part.joint == "bend" for part in (x, y, z))
     assert gastroc.wraps == ("condyle",)
-    heel, floor = reading.contacts
+    heel, floor = reading.contact_shapes
     assert (heel.kind, heel.body, heel.radius, floor.kind, floor.body) == ("sphere", "foot", 0.035, "half-space", None)
     np.testing.assert_allclose(heel.placement[:3, 3], (0.03, 0.01, 0.0))
     np.testing.assert_allclose(floor.placement[:3, 0], (0.0, -1.0, 0.0), atol=1e-15)  # it fills what is below
@@ -193,7 +193,7 @@ def test_what_a_locked_coordinate_moves_is_where_it_holds_it(tmp_path):
     assert "bend" not in still.model.joint_names
     q = np.full(still.model.n, 0.1)
     every = [-0.3 if joint == "bend" else 0.1 for joint in free.model.joint_names]
-    for mine, other in zip(still.muscles, free.muscles, strict=True):
+    for mine, other in zip(still.muscle_data, free.muscle_data, strict=True):
         ours = float(ca.evalf(length_of(mine, still.model, ca.SX(ca.DM(q)))))
         assert ours == pytest.approx(float(ca.evalf(length_of(other, free.model, ca.SX(ca.DM(every))))), abs=1e-14)
 

@@ -17,7 +17,7 @@ def test_numbers_and_moment_arms():
     """Lengths are held against OpenSim's in `tests.formats.test_osim`."""
     reading = co.formats.from_osim(LEG)
     model = reading.model
-    muscles = co.muscles.Muscles(model, [co.muscles.from_file(record) for record in reading.muscles])
+    muscles = co.muscles.Muscles(model, [co.muscles.from_file(record) for record in reading.muscle_data])
     now, h = symbolic_instant(model), 1e-6
     f = ca.Function("f", [now.q], [muscles.lengths(now), muscles.moment_arms(now)])
     q = np.random.default_rng(0).uniform(-0.4, 0.4, model.n_q)
@@ -28,7 +28,7 @@ def test_numbers_and_moment_arms():
         step = h * np.eye(model.n_q)[j]
         slope = (f(q + step)[0] - f(q - step)[0]).full().ravel() / (2 * h)
         np.testing.assert_allclose(f(q)[1].full()[:, j], -slope, atol=1e-8)
-    for muscle, record in zip(muscles.muscles, reading.muscles, strict=True):
+    for muscle, record in zip(muscles.muscles, reading.muscle_data, strict=True):
         assert muscle.max_isometric_force == record.max_isometric_force
         assert muscle.max_velocity == record.max_contraction_velocity
 
@@ -36,7 +36,7 @@ def test_numbers_and_moment_arms():
 def test_polynomials_of_the_joints_that_it_crosses_alone():
     """Not of those that move the whole body, on which the file's lengths depend by rounding alone."""
     reading = co.formats.from_osim(LEG)
-    record = next(record for record in reading.muscles if record.name == "gastroc")
+    record = next(record for record in reading.muscle_data if record.name == "gastroc")
     muscles = co.muscles.Muscles(reading.model, [co.muscles.from_file(record)])
     moved = {reading.model.position_names[k] for k in muscles.length_graph[2].sparsity().get_triplet()[1]}
     assert moved
@@ -44,7 +44,7 @@ def test_polynomials_of_the_joints_that_it_crosses_alone():
 
 
 def test_numbers_of_ones_own():
-    record = co.formats.from_osim(LEG).muscles[0]
+    record = co.formats.from_osim(LEG).muscle_data[0]
     stronger = co.muscles.from_file(record, max_isometric_force=2.0 * record.max_isometric_force, damping=0.1)
     assert stronger.max_isometric_force == 2.0 * record.max_isometric_force
     assert stronger.damping == 0.1
@@ -67,7 +67,7 @@ def test_balls_of_a_file_touch_the_ground():
 
 def test_contact_that_is_no_ball_on_the_ground_is_refused():
     reading = co.formats.from_osim(LEG)
-    (law,), (heel, floor) = reading.contact_laws, reading.contacts
+    (law,), (heel, floor) = reading.contact_laws, reading.contact_shapes
     tilted = replace(floor, placement=np.eye(4))
     cases = [
         ((heel, floor), replace(law, kind="HuntCrossleyForce"), "must be a SmoothSphereHalfSpaceForce"),
@@ -77,4 +77,4 @@ def test_contact_that_is_no_ball_on_the_ground_is_refused():
     ]
     for shapes, changed, message in cases:
         with pytest.raises(co.InputError, match=message):
-            replace(reading, contacts=shapes, contact_laws=(changed,)).contact  # noqa: B018
+            replace(reading, contact_shapes=shapes, contact_laws=(changed,)).contact  # noqa: B018

@@ -5,23 +5,19 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.models.dc_motor import Motor, driven, electrical
+from colloc.models.dc_motor import Motor, driven
 from colloc.studies.arms import motor_arm
 
 
 def test_a_motor_runs_up_as_its_equations_say():
     """A flywheel under a constant voltage: two real exponentials, from the matrix exponential."""
-    motor = Motor(gear=10.0)
+    motor = Motor(gear=10.0, voltage=1e3, current=1e3)
     wheel = co.Model([co.Body("wheel", co.revolute(), mass=1.0, inertia=(0.02, 0.02, 0.02))])
-    model = driven(wheel, [motor])
-    unknowns, torques = electrical([motor])
+    driven_wheel = driven(wheel, {wheel.joint_names[0]: motor})
     held = co.path(lambda now: now.voltage - 24.0, equals=0.0, name="voltage")
     start = co.initial(q=0.0, qd=0.0, states={"current": 0.0})
-    limited = unknowns[1]
-    assert isinstance(limited, co.State)
-    free = co.State("current", rate=limited.rate)
     problem = co.Problem(
-        model, 0.3, co.final_cost(lambda now: now.q), [start, *torques, held], [co.Unknown("voltage"), free]
+        driven_wheel.model, 0.3, co.final_cost(lambda now: now.q), [start, held], parts=[driven_wheel.motors]
     )
     solution = co.solve(problem, co.Radau(30, 5), compile=False, progress=False)
     k, turns = motor.torque_per_current, motor.gear**2
