@@ -2,7 +2,7 @@
 
 slices             which entries of the decision vector a point sees
 evaluation_points  points of a motion, with their slices and what is known there
-torques            the torques at a point, and their derivatives
+intermediate       torques in rows: symbols of their own, with derivatives of their own
 functions          the functions of a block, whatever its slices: values and exact derivatives
 block              a function at many points, with its derivatives
 sum_of_squares     costs as sums of squares

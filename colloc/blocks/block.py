@@ -9,8 +9,8 @@ import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints, LocalView
 from colloc.blocks.functions import PARAMETERS, BlockFunctions
+from colloc.dynamics.rows import Rows
 from colloc.kernels.batch import interpreted, unrolled
-from colloc.problem import Rows
 
 _MET = 1e-9  # of a row's natural size: rounding
 

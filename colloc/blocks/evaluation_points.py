@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.intermediate import Intermediate
 from colloc.blocks.slices import Slices, sparse_matrix
-from colloc.blocks.torques import Intermediate
 from colloc.kernels import Kernel
 from colloc.kernels.batch import interpreted, unrolled
-from colloc.problem import Window
 from colloc.support.lazy import cached_property
 
 
@@ -68,17 +67,18 @@ class EvaluationPoints:
         """These sites of a motion whose variables begin further on in a longer vector."""
         return replace(self, slices=self.slices.moved(offset))
 
-    def during(self, window: Window) -> EvaluationPoints:
-        """The sites within a part of the motion."""
+    def during(self, window: tuple[float, float]) -> EvaluationPoints:
+        """The sites within a part of the motion, from a fraction of its duration to another one."""
         return self.take(self.within(window))
 
-    def outside(self, window: Window) -> EvaluationPoints:
+    def outside(self, window: tuple[float, float]) -> EvaluationPoints:
         """The sites that are not within a part of the motion."""
         return self.take(~self.within(window))
 
-    def within(self, window: Window) -> np.ndarray:
+    def within(self, window: tuple[float, float]) -> np.ndarray:
         """Which sites lie within a part of the motion, ndarray of bool, shape (N,)."""
-        return (self.s >= window.start - 1e-9) & (self.s <= window.end + 1e-9)
+        start, end = window
+        return (self.s >= start - 1e-9) & (self.s <= end + 1e-9)
 
     def beside(self, end: EvaluationPoints) -> EvaluationPoints:
         """Points that see the instants of both."""

@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.evaluation_points import LocalView
-from colloc.blocks.torques import Intermediate
+from colloc.blocks.intermediate import Intermediate
+from colloc.dynamics.rows import Rows
 from colloc.kernels import Kernel
-from colloc.problem import Rows
 from colloc.support.lazy import cached_property
 
 _LARGE = 100_000  # products, beyond which they are not formed as symbols

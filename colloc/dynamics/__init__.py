@@ -8,8 +8,8 @@ is fastest is in `spatial`: composite and articulated inertias, Jacobians of poi
 it adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
 others. `equations` of motion and `energy` follow.
 
-`instant` is the mechanism at one time as users' functions see it; `evaluator` has the dynamics as functions of NumPy
-arrays.
+`instant` is the mechanism at one time as users' functions see it, `rows` are what these return, with bounds;
+`evaluator` has the dynamics as functions of NumPy arrays.
 """
 
 from typing import TYPE_CHECKING

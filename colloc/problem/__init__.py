@@ -27,6 +27,7 @@ contact_sphere     balls on bodies that the ground pushes back
 from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
+from colloc.dynamics.rows import Rows
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
@@ -37,7 +38,7 @@ from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Connection, Impact, PhaseEnds, PhasePoint, PhaseRows, connect, impact
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Coordinates, JointState, Problem
-from colloc.problem.rows import Rows, bounded, natural_size, summed
+from colloc.problem.rows import bounded, natural_size, summed
 from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track

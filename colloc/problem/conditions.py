@@ -11,8 +11,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.instant import Instant
+from colloc.dynamics.rows import Rows
 from colloc.model.shapes import SHAPES, Shape
-from colloc.problem.rows import Rows, bounded, name_of, natural_size
+from colloc.problem.rows import bounded, name_of, natural_size
 from colloc.problem.statement import Statement
 from colloc.problem.time_sets import WHOLE, Ends, TimePoint, TimeSet, window
 from colloc.problem.unknowns import State, component_labels

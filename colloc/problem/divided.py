@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from colloc.dynamics.rows import Rows
 from colloc.problem.cost import Cost
 from colloc.problem.phase_functions import NamedPhases
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem
-from colloc.problem.rows import Rows
 from colloc.problem.statement import Restated, Statement
 from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import Free

@@ -10,9 +10,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.instant import Instant
+from colloc.dynamics.rows import Rows
 from colloc.model import Model
 from colloc.model.tree import QUANTITIES
-from colloc.problem.rows import Rows, natural_size, no_rows
+from colloc.problem.rows import natural_size, no_rows
 from colloc.problem.statement import EndValue, Statement
 from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (

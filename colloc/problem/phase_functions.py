@@ -11,9 +11,10 @@ import casadi as ca
 
 from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import SHARED, Instant, Slots
+from colloc.dynamics.rows import Rows
 from colloc.model import Model
 from colloc.model.ball import relative_turn
-from colloc.problem.rows import Rows, bounded, no_rows
+from colloc.problem.rows import bounded, no_rows
 from colloc.problem.statement import Statement
 from colloc.problem.time_sets import Ends
 from colloc.problem.unknowns import Unknown, component_labels

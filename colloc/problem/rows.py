@@ -1,37 +1,20 @@
-"""Rows of a constraint or a cost: expressions with bounds, names, units and natural sizes."""
+"""Rows of a constraint or a cost, made of what users' functions return."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.rows import Rows
 from colloc.problem.user_functions import check_returned
 from colloc.support.checks import InputError, finite_array, function, interval, quoted, text
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
 _TIGHT = 1e-50  # bounds that are tighter are meant as zero
-
-
-class Rows(NamedTuple):
-    """A constraint in symbols: lower <= expression <= upper. A cost has no bounds: its rows are summed."""
-
-    expression: ca.SX  # shape (r,)
-    lower: np.ndarray  # lower, upper: shape (r,); empty for a cost
-    upper: np.ndarray
-    labels: tuple[str, ...]  # name of every row, with its joint where it has one; empty until a problem gives it one
-    units: tuple[str, ...]  # unit of every row; empty where none is stated
-    scale: np.ndarray  # shape (r,); natural size of every row, in its own unit. Empty for a cost.
-
-    def take(self, chosen: Sequence[int]) -> Rows:
-        """Some of the rows."""
-        chosen = list(chosen)
-        labels, units = (tuple(names[k] for k in chosen) for names in (self.labels, self.units))
-        expression = self.expression[chosen]
-        return Rows(expression, self.lower[chosen], self.upper[chosen], labels, units, self.scale[chosen])
 
 
 def no_rows() -> Rows:

@@ -11,9 +11,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.instant import Instant, Slots
+from colloc.dynamics.rows import Rows
 from colloc.model import Model, Shape
 from colloc.model.tree import QUANTITIES
-from colloc.problem.rows import Rows
 from colloc.problem.time_sets import PointSet, PointSets, TimeSet
 from colloc.problem.unknowns import State, Unknown
 from colloc.support.lazy import cached_property

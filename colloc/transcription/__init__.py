@@ -5,6 +5,7 @@ grid               the splines of a problem, and where they are looked at
 free_knots         the same for splines whose breakpoints are unknowns
 constraint_points  where on a grid constraints hold
 fixed_ends         end conditions that fix variables
+torques            how torques and their derivatives enter a program
 problem_blocks     costs and constraints of a problem as blocks
 nlp                the program of one motion
 sequence           the program of a motion in phases

@@ -17,7 +17,6 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints, LocalView, Quadrature
 from colloc.blocks.slices import Slices
-from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.curves.quadrature import gauss
@@ -28,6 +27,7 @@ from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.transcription.grid import ORDERS, Grid
 from colloc.transcription.layout import End, Layout, active_control_points, intervals_within, parameter_symbols
+from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
 

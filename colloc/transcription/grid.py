@@ -17,7 +17,6 @@ import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints, LocalView, Quadrature
 from colloc.blocks.slices import Slices
-from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, equation_points, points_inside
 from colloc.curves.quadrature import gauss
@@ -36,6 +35,7 @@ from colloc.transcription.layout import (
     spline_slices,
     static_unknowns,
 )
+from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}

@@ -13,7 +13,6 @@ import numpy as np
 from colloc.blocks.assembly import Assembly
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
-from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription, brief, check_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
@@ -30,6 +29,7 @@ from colloc.transcription.free_knots import grid_of
 from colloc.transcription.grid import Grid
 from colloc.transcription.layout import parameter_symbols
 from colloc.transcription.problem_blocks import constraint_blocks, cost_blocks
+from colloc.transcription.torques import Torques
 
 # Sizes at most of unknowns, and of positions and durations, which are in radians, metres and seconds, in multiples of
 # their least magnitude if that is more than one: bounds that are looser tell no size.

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import colloc as co
-import colloc.blocks.torques
 import colloc.studies.descents.two_link
+import colloc.transcription.torques
 from colloc.descent import DescentStatus, Movement, Stop
 from colloc.models.chains.serial import planar_chain, spatial_chain
 from colloc.models.two_link import two_link

@@ -1,14 +1,14 @@
-"""Torques in a transcription: intermediate variables of the rows, with derivatives of their own."""
+"""How torques and their derivatives enter a program, by a formulation of the inverse dynamics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.intermediate import Intermediate
 from colloc.dynamics import (
     DerivativeRecursion,
     Differentiation,
@@ -26,28 +26,6 @@ from colloc.support.lazy import cached_property
 # From this many joints on the recursions need fewer operations than automatic differentiation, on chains and trees;
 # below, they take longer to build than they save.
 RECURSIVE_FROM = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Intermediate:
-    """Torques as symbols of their own, with their derivatives in the local variables w."""
-
-    symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
-    values: ca.SX
-    linearised: Callable[[], ca.SX]  # their slopes
-    # multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse
-    curvature: Callable[[ca.SX], ca.SX]
-    # whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for
-    recursive: bool = False
-
-    @cached_property
-    def slopes(self) -> ca.SX:
-        """Derivatives in w, shape (k, len(w)), sparse; made on first use, as rows without torques never ask."""
-        return self.linearised()
-
-    def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
-        """Expressions with the values in place of the symbols."""
-        return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
 
 
 class Torques:

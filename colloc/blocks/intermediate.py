@@ -1,0 +1,32 @@
+"""Torques in rows: symbols of their own, with derivatives of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from colloc.support.lazy import cached_property
+
+
+@dataclass(frozen=True, eq=False)
+class Intermediate:
+    """Torques as symbols of their own, with their derivatives in the local variables w."""
+
+    symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
+    values: ca.SX
+    linearised: Callable[[], ca.SX]  # their slopes
+    # multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse
+    curvature: Callable[[ca.SX], ca.SX]
+    # whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for
+    recursive: bool = False
+
+    @cached_property
+    def slopes(self) -> ca.SX:
+        """Derivatives in w, shape (k, len(w)), sparse; made on first use, as rows without torques never ask."""
+        return self.linearised()
+
+    def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Expressions with the values in place of the symbols."""
+        return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
