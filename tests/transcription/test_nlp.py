@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks import torques
 from colloc.blocks.functions import BlockFunctions
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.models.chains.serial import spatial_chain
-from colloc.transcription import BaseNLP
+from colloc.transcription import BaseNLP, torques
 from tests.support.problems import effort, everything, time_optimal
 
 CURVES = [
