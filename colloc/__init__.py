@@ -124,7 +124,10 @@ _PACKAGES = {
         "explain sensitivity"
     ),
     "plot": "",
-    "problem": "ContactSphere Contribution Cost GroundContact Instant Parametrised Part ground parametrised",
+    "problem": (
+        "ContactSphere Contribution Cost GroundContact Instant Number Parametrised Part Statement bounded ground "
+        "parametrised"
+    ),
     "refinement": "AtSwitches Attempt Iteration Refine SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",

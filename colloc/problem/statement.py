@@ -34,6 +34,11 @@ class Number(NamedTuple):
     unit : str
         Empty where none is stated.
     value : float
+
+    Examples
+    --------
+    >>> co.problem.Number("radius", "m", 0.1).unit
+    'm'
     """
 
     name: str
