@@ -1,17 +1,13 @@
 """Closed chains by collocation: loop forces as loads, closure between nodes and its order, the optimum of both ways."""
 
-from functools import cache, partial
-from typing import Any
+from functools import cache
 
 import casadi as ca
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
 
 import colloc as co
 from colloc import loops
-from colloc.descent import ChainMovement, Stop, modified_newton
 from colloc.loops import CutJoints
 from colloc.models.closed.five_bar import END, START, five_bar
 from colloc.models.closed.four_bar import four_bar
@@ -19,7 +15,6 @@ from colloc.models.closed.parallel_scara import parallel_scara
 from colloc.models.closed.rower import CATCH, FINISH, oar_load, rower
 from colloc.models.closed.slider_crank import slider_crank
 from colloc.studies.closed_chains import time_optimal
-from tests.descent.test_chain_movement import rest
 from tests.support.problems import effort
 from tests.support.random_loops import closed_chain
 
@@ -200,31 +195,6 @@ def test_a_grid_too_coarse_says_so():
 # -- optima -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("make", "start", "end"),
-    [
-        (four_bar, FROM, TO),
-        (lambda: four_bar(actuators=("crank", "rocker")), FROM, TO),
-        (lambda: four_bar(actuators=("coupler",)), FROM, (1.5,)),
-        (lambda: slider_crank(actuators=("piston",)), (0.5,), (2.0,)),
-        (lambda: five_bar((0, 0, 0)), START, END),
-    ],
-    ids=["four-bar", "redundant", "another actuator", "slider-crank", "five-bar"],
-)
-def test_both_ways_find_the_same_optimum(make, start, end):
-    chain = make()
-    movement = ChainMovement(chain, rest(start, end, intervals=40, degree=5, rows=2))
-    splined = modified_newton(movement.objective, movement.start(), Stop(1e-7))
-    collocated = solved(chain, start, end, co.Radau(20, 7))
-    assert splined.success
-    assert collocated.status is co.solver.Status.SOLVED
-    assert collocated.cost == pytest.approx(splined.value, rel=1e-7)
-    t = np.linspace(0.05, 0.95, 19)
-    a, b = movement.sample(splined.x, t), collocated.at(t)
-    np.testing.assert_allclose(b.q, a.q, atol=1e-4)
-    np.testing.assert_allclose(b.tau, a.tau, atol=1e-2 * np.abs(a.tau).max())
-
-
 def test_torques_and_loop_forces_are_those_of_the_closed_chain():
     chain, solution = four_bar(), cranked(co.Radau(40, 9))
     k = chain.independent_dofs
@@ -252,51 +222,6 @@ def test_actuators_may_be_bounded_and_the_duration_free():
     assert crank[1] == pytest.approx(2.0, abs=1e-3)
     assert crank[-1] == pytest.approx(-2.0, abs=1e-3)
     assert gap(solution) < 1e-4  # the torque jumps within an interval
-
-
-def fastest(chain: loops.ClosedChain, limits: list[float]) -> float:
-    """Shortest time from rest to rest of a chain of one freedom, from its phase plane (Bobrow et al. 1985).
-
-    With e = u'^2 / 2 over the one coordinate u, a e' + 2 b e = N' tau is linear: as much torque as there is from the
-    start, as little as there is to the end, and in between where both meet.
-    """
-    alone = loops.ClosedChain(chain.model, chain.loops, chain.independent, guess=chain.posture)
-    dynamics = loops.ChainEvaluator(alone)
-
-    def change(sign: float, u: float, e: np.ndarray) -> np.ndarray:
-        q = loops.assemble(chain, [u])
-        a, b = (dynamics.forces(q, [ud], [udd]).tau[0] for ud, udd in ((0.0, 1.0), (1.0, 0.0)))
-        most = np.abs(chain.basis(q)[chain.actuator_dofs, 0]) @ limits
-        return (sign * most - 2 * b * e) / a
-
-    (start,), (end,) = FROM, TO
-    ways = [
-        solve_ivp(partial(change, sign), span, [0.0], method="DOP853", rtol=1e-10, atol=1e-13, dense_output=True).sol
-        for sign, span in ((1.0, (start, end)), (-1.0, (end, start)))
-    ]
-    middle: Any = brentq(lambda u: ways[0](u)[0] - ways[1](u)[0], start + 1e-6, end - 1e-6, xtol=1e-13)
-    points, weights = np.polynomial.legendre.leggauss(60)
-    T = 0.0
-    for edge, way in zip((start, end), ways, strict=True):
-        # u = edge +- x^2 takes the pole of 1 / u' at rest away.
-        x = (points + 1) / 2 * (L := np.sqrt(abs(middle - edge)))
-        rate = np.sqrt(2 * way(edge + np.sign(middle - edge) * x**2)[0])
-        T += float((weights / 2 * L * 2 * x / rate).sum())
-    return T
-
-
-@pytest.mark.parametrize("name", ["four_bar", "four_bar_redundant"])
-def test_the_fastest_four_bar_is_that_of_the_phase_plane(name):
-    case = time_optimal.CASES[name]
-    exact = fastest(case.chain, list(case.limits.values()))
-    assert case.T is not None
-    assert abs(case.T - exact) < 1e-7
-    solution = time_optimal.solved(case, "spline", 1e-3)
-    own = time_optimal.told(case, solution)
-    assert own["solved"]
-    assert own["T"] == pytest.approx(exact, rel=1e-3)
-    assert own["beyond"] < 1e-3
-    assert own["gap"] < 1e-5
 
 
 def test_the_study_of_the_fastest_chains(tmp_path):

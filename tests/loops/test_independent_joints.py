@@ -1,6 +1,6 @@
 """Closed chains whose loops are solved at every instant: the pieces, closure, limits, optima of other ways."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import casadi as ca
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import colloc as co
 from colloc import loops
@@ -21,7 +22,7 @@ from colloc.models.closed.slider_crank import slider_crank
 from colloc.models.two_link import two_link
 from colloc.studies.closed_chains import time_optimal
 from tests.descent.test_chain_movement import rest
-from tests.loops.test_cut_joints import FROM, KINDS, TO, fastest, moving, solved
+from tests.loops.test_cut_joints import FROM, KINDS, TO, moving, solved
 from tests.support.problems import effort
 from tests.support.random_loops import closed_chain
 
@@ -310,13 +311,21 @@ def test_jerk_and_torque_rates_are_those_of_the_chain():
     ],
     ids=["four-bar", "redundant", "another actuator", "slider-crank", "five-bar"],
 )
-def test_the_optimum_is_that_of_a_descent(make, start, end):
+def test_all_three_ways_find_the_same_optimum(make, start, end):
+    """A descent, the loops cut, and the loops solved at every instant."""
     chain = make()
     movement = ChainMovement(chain, rest(start, end, intervals=40, degree=5, rows=2))
     splined = modified_newton(movement.objective, movement.start(), Stop(1e-7))
-    solution = co.solve(inside(chain, start, end), co.BSpline(40, degree=5), compile=False)
-    assert solution.status is co.solver.Status.SOLVED
-    assert solution.cost == pytest.approx(splined.value, rel=1e-6)
+    cut = solved(chain, start, end, co.Radau(20, 7))
+    closed = co.solve(inside(chain, start, end), co.BSpline(40, degree=5), compile=False)
+    assert splined.success
+    assert cut.status is closed.status is co.solver.Status.SOLVED
+    assert closed.cost == pytest.approx(splined.value, rel=1e-6)
+    assert cut.cost == pytest.approx(splined.value, rel=1e-7)
+    t = np.linspace(0.05, 0.95, 19)
+    a, b = movement.sample(splined.x, t), cut.at(t)
+    np.testing.assert_allclose(b.q, a.q, atol=1e-4)
+    np.testing.assert_allclose(b.tau, a.tau, atol=1e-2 * np.abs(a.tau).max())
 
 
 def test_weights_share_a_load_where_no_surplus_is_unknown():
@@ -334,15 +343,51 @@ def test_weights_share_a_load_where_no_surplus_is_unknown():
     np.testing.assert_allclose(b.at(FINE).tau, a.at(FINE).tau, atol=1e-2)
 
 
+def fastest(chain: loops.ClosedChain, limits: list[float]) -> float:
+    """Shortest time from rest to rest of a chain of one freedom, from its phase plane (Bobrow et al. 1985).
+
+    With e = u'^2 / 2 over the one coordinate u, a e' + 2 b e = N' tau is linear: as much torque as there is from the
+    start, as little as there is to the end, and in between where both meet.
+    """
+    alone = loops.ClosedChain(chain.model, chain.loops, chain.independent, guess=chain.posture)
+    dynamics = loops.ChainEvaluator(alone)
+
+    def change(sign: float, u: float, e: np.ndarray) -> np.ndarray:
+        q = loops.assemble(chain, [u])
+        a, b = (dynamics.forces(q, [ud], [udd]).tau[0] for ud, udd in ((0.0, 1.0), (1.0, 0.0)))
+        most = np.abs(chain.basis(q)[chain.actuator_dofs, 0]) @ limits
+        return (sign * most - 2 * b * e) / a
+
+    (start,), (end,) = FROM, TO
+    ways = [
+        solve_ivp(partial(change, sign), span, [0.0], method="DOP853", rtol=1e-10, atol=1e-13, dense_output=True).sol
+        for sign, span in ((1.0, (start, end)), (-1.0, (end, start)))
+    ]
+    middle: Any = brentq(lambda u: ways[0](u)[0] - ways[1](u)[0], start + 1e-6, end - 1e-6, xtol=1e-13)
+    points, weights = np.polynomial.legendre.leggauss(60)
+    T = 0.0
+    for edge, way in zip((start, end), ways, strict=True):
+        # u = edge +- x^2 takes the pole of 1 / u' at rest away.
+        x = (points + 1) / 2 * (L := np.sqrt(abs(middle - edge)))
+        rate = np.sqrt(2 * way(edge + np.sign(middle - edge) * x**2)[0])
+        T += float((weights / 2 * L * 2 * x / rate).sum())
+    return T
+
+
 @pytest.mark.parametrize("name", ["four_bar", "four_bar_redundant"])
 def test_the_fastest_four_bar_is_that_of_the_phase_plane(name):
+    """With the loops cut, and solved at every instant."""
     case = time_optimal.CASES[name]
-    solution = time_optimal.solved(case, "inside", 1e-4)
-    own = time_optimal.told(case, solution)
-    assert own["solved"]
-    assert own["T"] == pytest.approx(fastest(case.chain, list(case.limits.values())), rel=1e-4)
-    assert own["beyond"] < 1e-4
-    assert own["gap"] < 1e-12
+    exact = fastest(case.chain, list(case.limits.values()))
+    assert case.T is not None
+    assert abs(case.T - exact) < 1e-7
+    for way, tolerance, gap in (("spline", 1e-3, 1e-5), ("inside", 1e-4, 1e-12)):
+        solution = time_optimal.solved(case, way, tolerance)
+        own = time_optimal.told(case, solution)
+        assert own["solved"]
+        assert own["T"] == pytest.approx(exact, rel=tolerance)
+        assert own["beyond"] < tolerance
+        assert own["gap"] < gap
     assert co.verify(solution).forward_error < 1e-6
 
 
