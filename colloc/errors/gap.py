@@ -32,11 +32,12 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.numeric import NumericDerivatives, SecondDerivatives
+from colloc.blocks.numeric import SecondDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import points_inside, split
 from colloc.curves.spline_basis import SplineBasis
+from colloc.errors.derivatives import derivatives_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, PhasesNLP, on_curves
 from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
@@ -248,7 +249,7 @@ class _QuadraticModel:
         solver: QuadraticSolver,
     ):
         self._nlp, self._x, self._p, self._solver = nlp, x, p, solver
-        self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+        self._derivatives = derivatives_at(nlp, x, p)
         self._gradient, self._A = self._derivatives.gradient, self._derivatives.jacobian
         # Bounds that are loose tell no size.
         self._sizes = np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0))
@@ -256,7 +257,7 @@ class _QuadraticModel:
         slope = np.abs(self._gradient * self._sizes)[nlp.free].max(initial=0.0)
         self._scale, self._doubt = max(scale, float(slope)), _DOUBT * scale
         rows = self._A[:, self._columns] @ self._unit
-        steepest = float(np.abs(rows.nonzeros()).max()) if rows.nnz() else 1.0
+        steepest = float(ca.mmax(ca.fabs(rows))) if rows.nnz() else 1.0
         self._sizes_g = np.minimum(nlp.scale_g, _LOOSE * steepest)
         # Equations have no room that would tell a size. Those of stiff contact have slopes of 1e6 in natural ones, with
         # which PIQP and IPOPT take several times as long, or stop far from an optimum.

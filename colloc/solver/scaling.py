@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.slices import triplet
+from colloc.kernels.batch import unrolled
 from colloc.solver.degenerate import cost_depends_on_variables
 from colloc.solver.solver import Scale, Start
 from colloc.support.checks import InputError, quoted
@@ -140,10 +141,11 @@ def _row_groups(nlp: BaseNLP) -> _RowGroups:
 
 def _steepest(nlp: BaseNLP, groups: _RowGroups, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Largest derivative in every group by variables of natural size one, shape (groups + 1,)."""
-    entries = np.abs(np.array(nlp.jac_g(x, p)[1].nonzeros())) * nlp.scale_x[groups.column]
-    slopes = np.zeros(groups.first.size + 1)
-    np.maximum.at(slopes, groups.entry, np.where(np.isfinite(entries), entries, 0.0))
-    return slopes
+    _, slopes = unrolled(nlp.jac_g, [np.ascontiguousarray(values, dtype=float) for values in (x, p)], 1)
+    entries = np.abs(slopes.ravel()) * nlp.scale_x[groups.column]
+    steepest = np.zeros(groups.first.size + 1)
+    np.maximum.at(steepest, groups.entry, np.where(np.isfinite(entries), entries, 0.0))
+    return steepest
 
 
 @dataclass(frozen=True, eq=False)

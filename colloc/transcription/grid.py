@@ -40,6 +40,8 @@ from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
 
+_SITES, _SMALL = 16, 100_000  # sets of times that are kept, and numbers in one at most
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -162,7 +164,22 @@ class Grid:
         return EvaluationPoints(local, Slices.of(index[:, None]), at[None], at)
 
     def on(self, points: Points) -> EvaluationPoints:
-        """The splines at normalised times, by the polynomials of given intervals."""
+        """The splines at normalised times, by the polynomials of given intervals; those of few times are kept."""
+        key, kept = (points.s.tobytes(), points.interval.tobytes()), self._sites
+        if (sites := kept.pop(key, None)) is None:
+            sites = self._on(points)
+        if sites.slices.weight.size <= _SMALL:
+            kept[key] = sites
+            for oldest in list(kept)[:-_SITES]:
+                kept.pop(oldest, None)
+        return sites
+
+    @cached_property
+    def _sites(self) -> dict[tuple[bytes, bytes], EvaluationPoints]:
+        """The sites asked for last, by their times and intervals, the latest last: every estimate of errors asks."""
+        return {}
+
+    def _on(self, points: Points) -> EvaluationPoints:
         seen, (s, interval) = self._shared.index, points
         orders = {"q": self._orders, "signals": self._orders - 2, "states": 2}
         slices = [
