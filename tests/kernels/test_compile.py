@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks import evaluation, torques
+from colloc.blocks import evaluation
 from colloc.blocks import kernel as block_kernels
 from colloc.blocks.block import Block
 from colloc.blocks.kernel import BlockKernel, block_kernel
 from colloc.models.chains.serial import spatial_chain
+from colloc.transcription import torques
 from tests.support.problems import effort, everything, time_optimal
 
 CURVES = [co.BSpline(6), co.BSpline(3, degree=5), co.HermiteSimpson(4), co.Radau(5, 3)]
