@@ -20,7 +20,7 @@ import pytest
 
 FILE = Path(__file__).parent / "durations.json"
 LIMITS = {"quick": 0.3, "push": 2.0}  # s of CPU time of all cases of a function
-LONG = 6.0  # s of CPU time of one case
+LONG = 4.0  # s of CPU time of one case
 _EXCESS = 2.0  # by which a busy machine may prolong a test unnoticed
 _PROPERTY = "seconds"
 

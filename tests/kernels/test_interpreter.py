@@ -168,7 +168,7 @@ def lift() -> co.Problem:
     return co.Problem(spatial_chain(5), 1.0, co.integral(effort), [*ends, co.bounds(tau=(-40, 40))])
 
 
-@pytest.mark.parametrize("curve", [co.BSpline(20), co.HermiteSimpson(20), co.Radau(20)], ids=str)
+@pytest.mark.parametrize("curve", [co.BSpline(10), co.HermiteSimpson(10), co.Radau(8)], ids=str)
 def test_unless_told_otherwise_the_interpreter_evaluates(options, monkeypatch, curve):
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(options.cache))
     library(Kernel(random_function(np.random.default_rng(0), 20)), options)
