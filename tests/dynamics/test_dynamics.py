@@ -12,7 +12,6 @@ import pytest
 import colloc as co
 from colloc.dynamics import equations_of_motion, joint_reactions, lagrange, lie, newton_euler
 from colloc.model.kinematics import frames, point_motion
-from colloc.models.two_link import INERTIA, LENGTH, MASS, two_link
 from tests.support.random_trees import (
     State,
     children,
@@ -32,70 +31,6 @@ from tests.support.random_trees import (
 mj: Any = mujoco
 
 every_formulation = pytest.mark.parametrize("formulation", [lagrange, newton_euler, lie])
-
-
-class Arm(NamedTuple):
-    """A planar two-link arm, the numbers of its closed form, and gravity."""
-
-    model: co.Model
-    lengths: tuple[float, float]
-    to_com: tuple[float, float]
-    masses: tuple[float, float]
-    inertias: tuple[float, float]
-    gravity: float
-
-
-def _published_arm() -> Arm:
-    half = LENGTH / 2
-    return Arm(two_link(9.81), (LENGTH, LENGTH), (half, half), (MASS, MASS), (INERTIA, INERTIA), 9.81)
-
-
-def _unequal_arm() -> Arm:
-    """Every number another, so that no two of them can be confused."""
-    lengths, to_com, masses, inertias = (0.7, 0.45), (0.3, 0.21), (1.3, 0.8), (0.05, 0.09)
-    bodies = []
-    for k, name in enumerate(("upper", "lower")):
-        com = (to_com[k] - lengths[k], 0, 0)
-        tensor = (0.2, 0.2, inertias[k])
-        bodies.append(co.Body(name, co.dh_revolute(a=lengths[k]), "upper" if k else None, masses[k], com, tensor))
-    return Arm(co.Model(bodies, gravity=(0, -3.7, 0)), lengths, to_com, masses, inertias, 3.7)
-
-
-def closed_form(arm: Arm, state: State, f: float) -> np.ndarray:
-    """Torques of the arm with a load f pointing down at its tip: Xiang et al. (2009), equations 69 and 70."""
-    (L1, L2), (l1, l2), (m1, m2), (I1, I2), g = arm[1:]
-    (th1, th2), (w1, w2), (a1, a2) = state
-    c1, c2, s2, c12 = np.cos(th1), np.cos(th2), np.sin(th2), np.cos(th1 + th2)
-    tau1 = (
-        (I1 + I2 + m1 * l1**2 + m2 * (L1**2 + l2**2 + 2 * L1 * l2 * c2)) * a1
-        + (I2 + m2 * l2**2 + m2 * L1 * l2 * c2) * a2
-        - 2 * m2 * L1 * l2 * w1 * w2 * s2
-        - m2 * L1 * l2 * w2**2 * s2
-        + m2 * g * l2 * c12
-        + m1 * g * l1 * c1
-        + m2 * g * L1 * c1
-        + f * L2 * c12
-        + f * L1 * c1
-    )
-    tau2 = (
-        (I2 + m2 * l2**2) * a2
-        + (I2 + m2 * l2**2 + m2 * L1 * l2 * c2) * a1
-        + m2 * L1 * l2 * w1**2 * s2
-        + m2 * g * l2 * c12
-        + f * L2 * c12
-    )
-    return np.array([tau1, tau2])
-
-
-@every_formulation
-@pytest.mark.parametrize("arm", [_published_arm(), _unequal_arm()], ids=["published", "unequal"])
-def test_two_link_arm_has_its_closed_form(formulation, arm):
-    rng = np.random.default_rng(0)
-    f = 7.3
-    loads = [co.Load(arm.model.bodies[1].name, force=(0, -f, 0))]
-    for _ in range(10):
-        state = random_state(rng, arm.model)
-        assert relative_error(torque(formulation, arm.model, state, loads), closed_form(arm, state, f)) < 1e-12
 
 
 @every_formulation

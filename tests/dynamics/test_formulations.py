@@ -323,8 +323,8 @@ def test_symbolic_masses_lengths_and_loads_give_the_numeric_values():
         bodies = [co.Body(f"body{k}", joints[k], parents[k], masses[k], coms[k], tensors[k]) for k in range(3)]
         return co.Model(bodies), [co.Load("body2", w[:3], w[3:6], w[6:])]
 
-    known = [[p[key] for p in properties] for key in ("mass", "com", "inertia")]
-    numeric, numeric_loads = build(*known, lengths, wrench)
+    known: list[list[Any]] = [[p[key] for p in properties] for key in ("mass", "com", "inertia")]
+    numeric, numeric_loads = build(known[0], known[1], known[2], lengths, wrench)
     masses = [ca.SX.sym(f"m{k}") for k in range(3)]
     coms = [ca.SX.sym(f"c{k}", 3) for k in range(3)]
     tensors = [ca.SX.sym("I0", 3), ca.SX.sym("I1", 3), ca.SX.sym("I2", 3, 3)]
@@ -332,8 +332,8 @@ def test_symbolic_masses_lengths_and_loads_give_the_numeric_values():
     model, loads = build(masses, coms, tensors, x, w)
     symbols, weights = coordinates(model), ca.SX([1.0, -2.0, 0.5])
 
-    def everything(model: co.Model, loads: list[co.Load]) -> list[ca.SX]:
-        arguments = (model, *symbols, loads)
+    def everything(*arguments: Any) -> list[ca.SX]:
+        model, *_, loads = arguments
         parts = [formulation(*arguments) for formulation in FORMULATIONS.values()]
         parts += [ca.densify(part) for recursion in RECURSIONS.values() for part in recursion(*arguments)]
         reactions = co.dynamics.reaction_sensitivities(*arguments)
@@ -342,11 +342,12 @@ def test_symbolic_masses_lengths_and_loads_give_the_numeric_values():
 
     state = random_state(rng, numeric)
     found = evaluate(
-        everything(model, loads),
+        everything(model, *symbols, loads),
         [*symbols, *masses, *coms, *tensors, x, w],
         [*state, *known[0], *known[1], *known[2], lengths, wrench],
     )
-    for value, reference in zip(found, evaluate(everything(numeric, numeric_loads), symbols, state), strict=True):
+    expected = evaluate(everything(numeric, *symbols, numeric_loads), symbols, state)
+    for value, reference in zip(found, expected, strict=True):
         assert relative_error(value, reference) < 1e-13
 
 
