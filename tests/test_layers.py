@@ -157,8 +157,8 @@ def test_nobody_outside_of_problems_asks_for_the_kind_of_a_statement():
     for path, parts in FILES.items():
         if parts[1] not in {"problem", "models", "studies"}:
             assert not kinds & set(kinds_asked_for(parsed(path))), path
-    asked = "isinstance(x, int | Window), issubclass(type(x), (a.Bounds,)), type(x) is Link, Ends == x.__class__"
-    assert {"Window", "Bounds", "Link", "Ends"} <= set(kinds_asked_for(ast.parse(asked)))
+    asked = "isinstance(x, int | Window), issubclass(type(x), (a.Bounds,)), type(x) is Connection, Ends == x.__class__"
+    assert {"Window", "Bounds", "Connection", "Ends"} <= set(kinds_asked_for(ast.parse(asked)))
     assert "Impact" in set(kinds_asked_for(ast.parse("match x:\n    case Impact(): pass")))
 
 

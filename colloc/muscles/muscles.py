@@ -16,7 +16,7 @@ from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_ten
 from colloc.muscles.metabolics import CORNERS, MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import symbolic_instant
-from colloc.problem import Condition, Contribution, Part, State, Unknown, at, path
+from colloc.problem import Condition, Contribution, Part, Signal, State, Unknown, at, path
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -162,12 +162,14 @@ class Muscles(Part):
         return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
 
     def contribution(self) -> Contribution:
-        """Unknowns, the rows that stand for an excitation, and natural sizes of torques."""
+        """Unknowns, rows that stand for an excitation, sizes of torques; fiber lengths and tendon forces as signals."""
         rows = []
         if self.activation == "implicit":
             labels = [f"{name} {way}" for way in ("falls", "rises") for name in self.names]
             rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation", labels=labels))
-        return Contribution(unknowns=self._unknowns, statements=rows, sizes=self._sizes)
+        lengths = Signal("fiber_length", self._fiber_lengths, names=self.names, unit="m")
+        forces = Signal("tendon_force", self.tendon_forces, names=self.names, unit="N")
+        return Contribution(self._unknowns, statements=rows, sizes=self._sizes, signals=[lengths, forces])
 
     @cached_property
     def _unknowns(self) -> list[State | Unknown]:
@@ -242,6 +244,9 @@ class Muscles(Part):
             return with_rigid_tendon(self._numbers, now.activation, lengths, velocities)
         rate = now.rate("tension")
         return with_compliant_tendon(self._numbers, now.activation, lengths, velocities, now.tension, rate)
+
+    def _fiber_lengths(self, now: Instant) -> ca.SX:
+        return self.fibers(now).length
 
     def tendon_forces(self, now: Instant) -> ca.SX:
         """SX, shape (m,) [N]."""

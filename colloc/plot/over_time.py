@@ -29,7 +29,8 @@ from colloc.plot.style import (
     plain,
 )
 from colloc.problem import Instant
-from colloc.problem.signals import Signal
+from colloc.problem.signal import Signal
+from colloc.problem.signals import columns_of
 from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError, as_tuple, quoted, text, unknown_name
 from colloc.support.display import shown
@@ -589,11 +590,11 @@ def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, 
     view, near = list(ax.get_ylim()), False
     for name, phase in solution.phases.items():
         own = phase.signals.definitions.get(signal.name)
-        places = [] if own is None else [k for k in members if signal.components[k] in own.components]
+        columns = {} if own is None else {place: k for k, place in enumerate(columns_of(own, signal))}
+        places = [k for k in members if k in columns]
         if own is None or not places:
             continue
-        columns = [own.components.index(signal.components[k]) for k in places]
-        pairs = np.transpose([own.lower, own.upper])[columns]
+        pairs = np.transpose([own.lower, own.upper])[[columns[k] for k in places]]
         shared = len(places) > 1 and bool((pairs == pairs[0]).all())
         colors, pairs = ([MUTED], pairs[:1]) if shared else ([looks[k].color for k in places], pairs)
         within = pairs[np.abs(pairs) <= _RELEVANT * reach]

@@ -13,6 +13,7 @@ statement          what a problem says, whatever its kind: rows, times, numbers,
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
 phase_functions    links and impacts between phases, and other functions of their ends
+signal             a quantity that varies in time, with names, units and bounds
 signals            what varies in time along a motion, by name, with units and bounds
 rows               the rows of any constraint, with bounds, names, units and natural sizes
 time_sets          the times at which constraints hold
@@ -39,6 +40,8 @@ from colloc.problem.phase_functions import Connection, Impact, PhaseEnds, PhaseP
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Coordinates, JointState, Problem
 from colloc.problem.rows import bounded, natural_size, summed
+from colloc.problem.signal import Signal
+from colloc.problem.signals import signals_of
 from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
@@ -80,6 +83,7 @@ __all__ = [
     "PointSets",
     "Problem",
     "Rows",
+    "Signal",
     "Slots",
     "Spring",
     "State",
@@ -104,6 +108,7 @@ __all__ = [
     "parametrised",
     "path",
     "penalty",
+    "signals_of",
     "summed",
     "track",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import Instant
 from colloc.model import Load, Model, Shape
 from colloc.problem.conditions import Condition
+from colloc.problem.signal import Signal
 from colloc.problem.statement import Statement
 from colloc.problem.time_sets import WHOLE
 from colloc.problem.unknowns import Parameter, State, Unknown
@@ -50,6 +51,8 @@ class Contribution:
         Natural sizes of torques, by joint; by default what accelerates the joint by 10 rad/s2 or m/s2.
     shapes : sequence of Shape
         For pictures.
+    signals : sequence of Signal
+        Functions of the instant to be listed, drawn and saved like all else that varies, such as fiber lengths.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Contribution:
     passive: Sequence[str] = ()
     sizes: Mapping[str, float] = field(default_factory=dict)
     shapes: Sequence[Shape] = ()
+    signals: Sequence[Signal] = ()
 
 
 class Part(Portable):
@@ -123,7 +127,7 @@ def joint_contribution(parts: Sequence[Part]) -> Contribution:
         return tuple({id(item): item for item in items}.values())
 
     return Contribution(
-        **{name: once(name) for name in ("unknowns", "parameters", "loads", "statements", "shapes")},
+        **{name: once(name) for name in ("unknowns", "parameters", "loads", "statements", "shapes", "signals")},
         passive=tuple(dict.fromkeys(joint for added in each for joint in added.passive)),
         sizes={
             joint: max(added.sizes.get(joint, 0.0) for added in each)

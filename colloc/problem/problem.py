@@ -18,6 +18,7 @@ from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
 from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits, window_limits
 from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, torque_balance
 from colloc.problem.rows import unique
+from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, named, slot_names
 from colloc.problem.time_sets import Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -257,6 +258,11 @@ class Problem(Tabular, Portable):
     def all_loads(self) -> tuple[Load, ...]:
         """The loads of the problem and of its parts."""
         return (*self.loads, *self._added.loads)
+
+    @property
+    def part_signals(self) -> Sequence[Signal]:
+        """Signals that parts bring beside their unknowns."""
+        return self._added.signals
 
     @property
     def _stated(self) -> tuple[Statement, ...]:

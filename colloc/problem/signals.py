@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import casadi as ca
@@ -13,71 +12,11 @@ from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem
+from colloc.problem.signal import Signal
 from colloc.problem.time_sets import WHOLE
-from colloc.problem.unknowns import State, Unknown, component_labels
 
 _TITLES = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 _RATES = {"q": "", "qd": "/s", "qdd": "/s2"}
-
-
-@dataclass(frozen=True, eq=False)
-class Signal:
-    """A quantity that varies in time along a motion: of the joints, of an unknown or a state, of what acts on a body.
-
-    Parameters
-    ----------
-    name : str
-        Such as "q", "tau", "activation".
-    title : str
-        In words, for the axis of a figure.
-    value : callable
-        Instant -> SX, shape (size,).
-    names : tuple of str
-        Names of its components: joints, muscles, axes; empty where they have none.
-    units : tuple of str, of length size
-    lower, upper : ndarray, shape (size,)
-        Bounds that hold all along; infinite where there are none.
-    zero : ndarray of bool, shape (size,)
-        Whether the problem holds a component at zero, such as the torque of a joint that nothing drives.
-    of_joints : bool
-        Whether its components are those of the joints.
-
-    Examples
-    --------
-    >>> from colloc.problem.signals import signals_of
-    >>> signals_of(problem)["tau"].labels, signals_of(problem)["tau"].upper
-    (('tau[shoulder]', 'tau[elbow]'), array([10., 10.]))
-    """
-
-    name: str
-    title: str
-    value: Callable[[Instant], ca.SX]
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    lower: np.ndarray
-    upper: np.ndarray
-    zero: np.ndarray
-    of_joints: bool = False
-
-    @property
-    def size(self) -> int:
-        """Number of components."""
-        return len(self.units)
-
-    @property
-    def components(self) -> tuple[str | int, ...]:
-        """Names of the components, or their numbers."""
-        return self.names or tuple(range(self.size))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the components with that of the signal, such as "tau[elbow]"."""
-        return component_labels(self.name, self.size, self.names)
-
-    @property
-    def fixed(self) -> np.ndarray:
-        """Components that are held at zero, or at another number by their bounds, ndarray of bool, shape (size,)."""
-        return self.zero | (self.lower == self.upper)
 
 
 def signals_of(problem: Problem | Phases) -> dict[str, Signal]:
@@ -92,7 +31,7 @@ def signals_of(problem: Problem | Phases) -> dict[str, Signal]:
 
     Examples
     --------
-    >>> list(signals_of(problem))
+    >>> list(co.problem.signals_of(problem))
     ['q', 'qd', 'qdd', 'tau']
     """
     parts: dict[str, list[Signal]] = {}
@@ -108,29 +47,24 @@ def _signals(problem: Problem) -> Iterable[Signal]:
     for quantity in _TITLES if problem.model.n else ():
         yield _of_joints(problem, quantity, zero)
     for unknown in (*problem.signals, *problem.states):
-        yield _of_unknown(problem, unknown, zero)
-    for body in dict.fromkeys(load.body for load in problem.loads):
-        force = partial(_force_on, body, len(problem.loads))
+        held = ((unknown.lower == 0) & (unknown.upper == 0)) | _held(unknown.symbol, zero)
+        limits = {"lower": unknown.lower, "upper": unknown.upper, "zero": held}
+        yield Signal(
+            unknown.name, partial(_quantity, unknown.name), unknown.size, unknown.names, unknown.units, **limits
+        )
+    for body in dict.fromkeys(load.body for load in problem.all_loads):
+        force = partial(_force_on, body, len(problem.all_loads))
         if not force(problem.instant).is_constant():
-            free = np.full(3, np.inf)
-            axes, units = ("x", "y", "z"), ("N",) * 3
-            yield Signal(f"force on {body}", f"force on {body}", force, axes, units, -free, free, np.zeros(3, bool))
+            yield Signal(f"force on {body}", force, names=("x", "y", "z"), unit="N")
+    yield from problem.part_signals
 
 
 def _of_joints(problem: Problem, quantity: str, zero: set[int]) -> Signal:
-    model = problem.model
+    model, value = problem.model, partial(_quantity, quantity)
     lower, upper = problem.limits(quantity)
-    value = partial(_quantity, quantity)
     held = ((lower == 0) & (upper == 0)) | _held(value(problem.instant), zero)
-    title, names = f"joint {_TITLES[quantity]}", model.names(quantity)
-    return Signal(quantity, title, value, names, quantity_units(model, quantity), lower, upper, held, of_joints=True)
-
-
-def _of_unknown(problem: Problem, unknown: Unknown | State, zero: set[int]) -> Signal:
-    held = ((unknown.lower == 0) & (unknown.upper == 0)) | _held(unknown.symbol, zero)
-    value, names = partial(_quantity, unknown.name), tuple(unknown.names)
-    title = unknown.name.replace("_", " ")
-    return Signal(unknown.name, title, value, names, unknown.units, unknown.lower, unknown.upper, held)
+    names, units, title = model.names(quantity), quantity_units(model, quantity), f"joint {_TITLES[quantity]}"
+    return Signal(quantity, value, len(names), names, units, lower, upper, held, title, of_joints=True)
 
 
 def quantity_units(model: Model, quantity: str) -> tuple[str, ...]:
@@ -170,15 +104,36 @@ def _held(value: ca.SX, zero: set[int]) -> np.ndarray:
 
 
 def _joined(signals: Sequence[Signal]) -> Signal:
-    """A signal of several phases, with the components of all of them."""
-    first = signals[0]
-    places: dict[str | int, list[tuple[Signal, int]]] = {}
+    """A signal of several phases, with the components of all of them; by unit as well where phases differ in it."""
+    units: dict[str | int, dict[str, None]] = {}
+    places: dict[tuple[str | int, str], list[tuple[Signal, int]]] = {}
     for signal in signals:
-        for k, component in enumerate(signal.components):
-            places.setdefault(component, []).append((signal, k))
-    names = tuple(map(str, places)) if any(signal.names for signal in signals) else ()
-    units = tuple(signal.units[k] for (signal, k), *_ in places.values())
-    lower = np.array([min(signal.lower[k] for signal, k in part) for part in places.values()])
-    upper = np.array([max(signal.upper[k] for signal, k in part) for part in places.values()])
-    zero = np.array([all(signal.zero[k] for signal, k in part) for part in places.values()], bool)
-    return Signal(first.name, first.title, first.value, names, units, lower, upper, zero, first.of_joints)
+        for k, key in enumerate(zip(signal.components, signal.units, strict=True)):
+            units.setdefault(key[0], {})[key[1]] = None
+            places.setdefault(key, []).append((signal, k))
+    names = [f"{name}, {unit}" if len(units[name]) > 1 else str(name) for name, unit in places]
+    first = signals[0]
+    return Signal(
+        first.name,
+        first.value,
+        len(places),
+        names if any(signal.names for signal in signals) else (),
+        [unit for _, unit in places],
+        [min(signal.lower[k] for signal, k in part) for part in places.values()],
+        [max(signal.upper[k] for signal, k in part) for part in places.values()],
+        [all(signal.zero[k] for signal, k in part) for part in places.values()],
+        first.title,
+        first.of_joints,
+    )
+
+
+def columns_of(phase: Signal, whole: Signal) -> list[int]:
+    """Where the components of a signal of one phase are among those of all phases.
+
+    Parameters
+    ----------
+    phase, whole : Signal
+    """
+    places = {component: k for k, component in enumerate(whole.components)}
+    pairs = zip(phase.components, phase.units, strict=True)
+    return [places[name] if name in places else places[f"{name}, {unit}"] for name, unit in pairs]

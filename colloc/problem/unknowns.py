@@ -309,6 +309,22 @@ def component_labels(name: str, size: int, names: Sequence[str] = ()) -> tuple[s
     return tuple(f"{name}[{k}]" for k in names or range(size)) if names or size > 1 else (name,)
 
 
+def component_units(what: str, unit: str | Sequence[str], size: int) -> tuple[str, ...]:
+    """The unit of each component; InputError for units that are not one for all or one for each.
+
+    Parameters
+    ----------
+    what : str
+        Whose they are.
+    unit : str or sequence of str
+    size : int
+    """
+    units = (unit,) * size if isinstance(unit, str) else as_tuple(f"unit of {what}", unit)
+    if len(units) != size or not all(isinstance(item, str) for item in units):
+        raise InputError(f"unit of {what} must be a text, or {size} of them, got {quoted(unit)}")
+    return units
+
+
 def _check_bounded(unknown: Unknown | State, what: str) -> None:
     """Size, names, units, bounds and guess in their final form; a symbol."""
     name = f"{what} {unknown.name!r}"
@@ -317,9 +333,7 @@ def _check_bounded(unknown: Unknown | State, what: str) -> None:
     count(f"size of {name}", size, at_least=1)
     if names and (len(names) != size or len(set(names)) < size):
         raise InputError(f"names of {name} must be {size} different ones, got {quoted(names)}")
-    units = (unknown.unit,) * size if isinstance(unknown.unit, str) else as_tuple(f"unit of {name}", unknown.unit)
-    if len(units) != size or not all(isinstance(unit, str) for unit in units):
-        raise InputError(f"unit of {name} must be a text, or {size} of them, got {quoted(unknown.unit)}")
+    units = component_units(name, unknown.unit, size)
     shapes = {np.shape(value) for value in (unknown.lower, unknown.upper, unknown.guess)} - {(), (size,)}
     if len(shapes) == 1 and not names and size == 1 and len(shape := next(iter(shapes))) == 1:
         raise InputError(f"{name} has one component, and bounds or a guess for {shape[0]}: give size={shape[0]}")

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from colloc.problem import Phases, Problem
-from colloc.problem.signals import Signal, signals_of
+from colloc.problem.signal import Signal
+from colloc.problem.signals import columns_of, signals_of
 from colloc.solution.sample import NamedArray
 from colloc.support.checks import unknown_name
 from colloc.support.display import Table, Tabular, short, shown
@@ -126,15 +127,14 @@ def _bounds(signal: Signal) -> str:
 
 def _values(phase: Any, wanted: list[Signal], t: np.ndarray) -> list[np.ndarray]:
     """Values of signals in a phase, each shape (N, size); NaN where the phase does not have them."""
-    known = signals_of(phase.problem)
+    known = phase.signals.definitions
     there = [known[signal.name] for signal in wanted if signal.name in known]
-    arrays = phase.evaluate(lambda now: tuple(signal.value(now) for signal in there), t) if there else ()
+    arrays = phase.evaluate(lambda now: tuple(signal.at(now) for signal in there), t) if there else ()
     by_name = dict(zip((signal.name for signal in there), arrays, strict=True))
     tables = []
     for signal in wanted:
         table = np.full((t.size, signal.size), np.nan)
         if signal.name in by_name:
-            columns = [signal.components.index(component) for component in known[signal.name].components]
-            table[:, columns] = by_name[signal.name].reshape(t.size, -1)
+            table[:, columns_of(known[signal.name], signal)] = by_name[signal.name].reshape(t.size, -1)
         tables.append(table)
     return tables

@@ -16,6 +16,8 @@ import numpy as np
 
 from colloc.curves.curve import Transcription, check_curve, stored_class, stored_curve
 from colloc.curves.mesh import Points
+from colloc.formats.time_series import label_with_unit
+from colloc.problem import Problem
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.solution import Solution
@@ -35,6 +37,7 @@ _MOST = 10**9  # iterations
 _OPTIMAL = (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.ACCEPTABLE)
 _SECONDS = {"build", "solve"}
 _PHASE = {"model", "joints", "curve"}
+_SIGNAL = "signal_"  # and the name of an unknown signal or state: its samples
 
 
 class PhaseRecord(NamedTuple):
@@ -43,9 +46,11 @@ class PhaseRecord(NamedTuple):
     title: str  # the file and the phase, for messages
     joints: list[str]
     positions: list[str]  # names of the entries of q: the joints, but for those on quaternions
+    signals: dict[str, list[str]]  # names of the components, with their units, of unknown signals and states
     curve: Transcription
     t: np.ndarray  # shape (N,) [s]
-    # each of shape (N, n), q (N, n_q); positions, velocities, accelerations and torques at the times t
+    # At the times t: positions, velocities, accelerations and torques, each shape (N, n), q (N, n_q); then unknown
+    # signals and states by name, each shape (N, size).
     tables: dict[str, np.ndarray]
     extra: Points | None  # nodes beside the curve's own
 
@@ -75,10 +80,13 @@ def solution_bytes(solution: Solution | PhasesSolution) -> bytes:
     phases: dict[str, dict[str, Any]] = {}
     for prefix, (name, phase) in zip(_prefixes(solution.phases), solution.phases.items(), strict=True):
         arrays |= {prefix + field: getattr(phase, field) for field in ("t", *TABLES)}
+        arrays |= {f"{prefix}{_SIGNAL}{name}": values for name, values in phase.nodes.signals.items()}
         model = phase.problem.model
         phases[name] = {"model": model.name, "joints": list(model.joint_names), "curve": stored_curve(phase.curve)}
         if model.position_names != model.joint_names:
             phases[name]["positions"] = list(model.position_names)
+        if signals := stored_signals(phase.problem):
+            phases[name]["signals"] = signals
     meta = {
         "schema": SCHEMA,
         "versions": {"colloc": __version__, "casadi": ca.CasadiMeta.version(), "numpy": np.__version__},
@@ -94,6 +102,14 @@ def solution_bytes(solution: Solution | PhasesSolution) -> bytes:
     if solution.ordered is not None:
         meta["kept"] = {"costs": list(solution.ordered.costs), "bounds": list(solution.ordered.bounds)}
     return to_bytes(arrays, meta)
+
+
+def stored_signals(problem: Problem) -> dict[str, list[str]]:
+    """Names of the components, with their units, of the unknown signals and states of a problem."""
+    return {
+        unknown.name: [label_with_unit(*pair) for pair in zip(unknown.labels, unknown.units, strict=True)]
+        for unknown in (*problem.signals, *problem.states)
+    }
 
 
 def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -142,8 +158,10 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
     for prefix, (phase, about) in zip(_prefixes(meta["phases"]), meta["phases"].items(), strict=True):
         title = f"{name} (phase {phase})" if phase else name
         t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
+        signals = _signals(about)
+        tables |= {signal: arrays[f"{prefix}{_SIGNAL}{signal}"] for signal in signals}
         curve = curve_from(title, about["curve"], max(arrays["x"].size, t.size))
-        phases[phase] = PhaseRecord(title, about["joints"], _positions(about), curve, t, tables, nodes[phase])
+        phases[phase] = PhaseRecord(title, about["joints"], _positions(about), signals, curve, t, tables, nodes[phase])
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
     largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
@@ -236,7 +254,8 @@ def _object(value: Any) -> bool:
 
 
 def _phase(value: Any) -> bool:
-    right = _object(value) and set(value) - {"positions"} == _PHASE and _texts(_positions(value))
+    right = _object(value) and set(value) - {"positions", "signals"} == _PHASE and _texts(_positions(value))
+    right = right and _object(_signals(value)) and all(_texts(labels) and labels for labels in _signals(value).values())
     return right and _text(value["model"]) and _texts(value["joints"]) and _object(value["curve"])
 
 
@@ -249,6 +268,11 @@ def _kept(value: Any) -> bool:
     lists = list(value.values()) if _object(value) and set(value) == {"costs", "bounds"} else [None]
     numbers = all(isinstance(one, list) and all(map(_number, one)) for one in lists)
     return numbers and 0 < len(lists[0]) == len(lists[1])
+
+
+def _signals(phase: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Names of the components of unknown signals and states; none where a file says nothing of them."""
+    return phase.get("signals", {})
 
 
 # Metadata: what each must be, in code and in words.
@@ -310,15 +334,18 @@ def _check_names(name: str, what: str, needed: Iterable[str], fields: Iterable[s
 def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
     """InputError unless all arrays are there, of the shapes and types that they must have, and finite."""
     prefixes = _prefixes(meta["phases"])
+    phases = dict(zip(prefixes, meta["phases"].values(), strict=True))
     tables = [prefix + field for prefix in prefixes for field in ("t", *TABLES)]
+    tables += [f"{prefix}{_SIGNAL}{signal}" for prefix, phase in phases.items() for signal in _signals(phase)]
     added = [prefix + field for prefix in prefixes if f"{prefix}extra_s" in arrays for field in _ADDED]
     history = [field for field in arrays if field.startswith(_HISTORY)]
     _check_names(name, "arrays", [*_VECTORS, *tables, *added, *history], arrays)
     shapes = {}
-    for prefix, phase in zip(prefixes, meta["phases"].values(), strict=True):
+    for prefix, phase in phases.items():
         count = arrays[f"{prefix}t"].size
         shapes |= {prefix + field: (count, len(phase["joints"])) for field in TABLES}
         shapes[f"{prefix}q"] = (count, len(_positions(phase)))
+        shapes |= {f"{prefix}{_SIGNAL}{signal}": (count, len(labels)) for signal, labels in _signals(phase).items()}
     for field, array in arrays.items():
         shape, kind = shapes.get(field, (array.size,)), "i" if field.endswith("extra_interval") else "f"
         if array.shape != shape or array.dtype.kind != kind or array.dtype.itemsize != 8:

@@ -15,12 +15,11 @@ from colloc.formats.time_series import label_with_unit
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import OrderedCosts
 from colloc.solution.phases import PhasesSolution, solution_of
-from colloc.solution.sample import Sample
 from colloc.solution.solution import Solution
 from colloc.solver import Status
 from colloc.storage.archive import read_archive
 from colloc.storage.fingerprint import differences, fingerprint, same
-from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_record, solution_bytes
+from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_record, solution_bytes, stored_signals
 from colloc.support.checks import InputError, instance, quoted, spelt
 from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
@@ -37,10 +36,11 @@ if TYPE_CHECKING:
 def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
 
-    Beside the decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau) as plain arrays that
-    any NumPy can read, and JSON metadata under "meta": schema version, library versions, status, cost by term,
-    transcription and joints, a checksum, and a fingerprint of the problem, by which `load` knows it again. Of a motion
-    in phases it holds the samples of every phase, as "phase_0_q", "phase_1_q" and so on.
+    Beside the decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau, and of an unknown signal
+    or state thrust "signal_thrust") as plain arrays that any NumPy can read, and JSON metadata under "meta": schema
+    version, library versions, status, cost by term, transcription, joints and components of signals, a checksum, and a
+    fingerprint of the problem, by which `load` knows it again. Of a motion in phases it holds the samples of every
+    phase, as "phase_0_q", "phase_1_q" and so on.
 
     Parameters
     ----------
@@ -163,10 +163,11 @@ def _check_phases(record: SolutionRecord, problem: Problem | Phases) -> None:
     if names != wanted:
         raise InputError(f"{record.name!r} was saved for phases {names}, the problem has {wanted}")
     for name, phase in record.phases.items():
-        model = problem.phases[name].model
+        model, signals = problem.phases[name].model, stored_signals(problem.phases[name])
         for what, saved, wanted in (
             ("joints", phase.joints, list(model.joint_names)),
             ("positions", phase.positions, list(model.position_names)),
+            ("signals", phase.signals, signals if phase.signals else {}),
         ):
             if saved != wanted:
                 raise InputError(f"{phase.title!r} was saved for {what} {saved}, the problem has {wanted}")
@@ -219,8 +220,9 @@ def _check_motion(record: SolutionRecord, solution: Solution | PhasesSolution) -
             times = f"{t.min():.8g} to {t.max():.8g}"
             raise InputError(f"{phase.title!r}: its times must lie within its duration, {T:.8g} s, got {times}")
         sample = solution.phases[name].at(np.minimum(t, T))
+        there = {table: getattr(sample, table) for table in ("t", *TABLES)} | sample.signals
         for table, values in {"t": t, **phase.tables}.items():
-            if not same(values, getattr(sample, table)):
+            if not same(values, there[table]):
                 raise InputError(
                     f"{phase.title!r} is of another problem: its {table} is not that of its variables here"
                 )
@@ -229,10 +231,11 @@ def _check_motion(record: SolutionRecord, solution: Solution | PhasesSolution) -
 @spelt
 @reraise_interrupt
 def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
-    """Write the motion at the nodes as CSV: time, then q, qd, qdd and tau of every joint, units in the header.
+    """Write the motion at the nodes as CSV: time, then every component of every signal, units in the header.
 
-    Of a motion in phases the first column is the phase, time is that of the whole, and what a phase does not have, such
-    as a state of others, is nan; where phases meet stand the end of one and the start of the next.
+    The columns are those that ``print(solution.signals)`` lists. Of a motion in phases the first column is the phase,
+    time is that of the whole, and what a phase does not have, such as a state or a joint of others, is nan; where
+    phases meet stand the end of one and the start of the next.
 
     Parameters
     ----------
@@ -243,7 +246,7 @@ def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) ->
     Raises
     ------
     InputError
-        For a path that cannot be written, or phases of different joints.
+        For a path that cannot be written.
 
     See Also
     --------
@@ -279,8 +282,6 @@ def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
 
     Raises
     ------
-    InputError
-        For phases of different joints.
     ImportError
         Without pandas, which ``pip install 'colloc[formats]'`` brings.
 
@@ -302,33 +303,11 @@ def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
 
 def _table(solution: Solution | PhasesSolution) -> tuple[list[str], list[Any]]:
     """Names with units, and columns, the phase first if there are any."""
-    phases = solution.phases
-    models = [phase.problem.model for phase in phases.values()]
-    if (
-        len({(model.joint_names, model.position_names, model.position_units, model.torque_units) for model in models})
-        > 1
-    ):
-        raise InputError(
-            f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
-            f"co.storage.to_csv(solution[{next(iter(phases))!r}], ...)"
-        )
-    header, columns = _columns(next(iter(phases.values())).problem, solution.nodes)
-    if "" in phases:
+    signals = solution.signals.definitions.values()
+    header = ["t [s]", *(label_with_unit(*pair) for s in signals for pair in zip(s.labels, s.units, strict=True))]
+    starts = solution.start_times
+    times = np.concatenate([starts[name] + phase.t for name, phase in solution.phases.items()])
+    columns = [times, *(column for values in solution.signals.at(None).values() for column in np.asarray(values).T)]
+    if "" in solution.phases:
         return header, columns
-    return ["phase", *header], [[name for name, phase in phases.items() for _ in phase.t], *columns]
-
-
-def _columns(problem: Problem, sample: Sample) -> tuple[list[str], list[np.ndarray]]:
-    """Names with units, and numbers, of the columns beside the phase."""
-    model, header, columns = problem.model, ["t [s]"], [sample.t]
-    screws, torques = model.screw_units, model.torque_units
-    units = {"q": model.position_units, "qd": [f"{unit}/s" for unit in screws]}
-    units |= {"qdd": [f"{unit}/s2" for unit in screws], "tau": torques}
-    for name in TABLES:
-        labelled = zip(model.names(name), units[name], strict=True)
-        header += [label_with_unit(f"{name}[{joint}]", unit) for joint, unit in labelled]
-        columns += list(getattr(sample, name).T)
-    for name, values in sample.signals.items():
-        header += [name] if values.shape[1] == 1 else [f"{name}[{k}]" for k in range(values.shape[1])]
-        columns += list(values.T)
-    return header, columns
+    return ["phase", *header], [[name for name, phase in solution.phases.items() for _ in phase.t], *columns]
