@@ -6,10 +6,13 @@ archive        arrays and metadata as the bytes of an .npz file, and back withou
 record         what a file says of a solution: fields, types, shapes and ranges
 fingerprint    a problem in numbers, by which a file knows it again
 storage        save, load, all of a motion as CSV or for pandas
-tables         coordinates, torques and ground reactions as OpenSim names them
+tables         coordinates, torques, signals and ground reactions as OpenSim names them
 """
 
 from colloc.storage.storage import load, save, to_csv, to_dataframe
-from colloc.storage.tables import coordinate_table, ground_reaction_table, torque_table
+from colloc.storage.tables import coordinate_table, ground_reaction_table, signal_table, torque_table
 
-__all__ = ["coordinate_table", "ground_reaction_table", "load", "save", "to_csv", "to_dataframe", "torque_table"]
+__all__ = [
+    "coordinate_table", "ground_reaction_table", "load", "save", "signal_table", "to_csv", "to_dataframe",
+    "torque_table",
+]  # fmt: skip

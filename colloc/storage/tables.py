@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable
-from colloc.problem import Instant, Problem
+from colloc.problem import Instant
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, quoted, spelt, text
@@ -52,12 +53,60 @@ def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> Time
     >>> motion
     TimeSeriesTable(101 samples from 0 to 0.39... s: shoulder [rad], elbow [rad])
     """
-    model, times = _first_problem(solution).model, _times(solution, t)
-    names, units = model.position_names, model.position_units
-    if len(set(names)) < len(names):
-        raise InputError(f"a table needs a column for each coordinate, and joints have several: {', '.join(names)}")
-    columns = dict(zip(names, solution.at(times).q.T, strict=True))
-    return TimeSeriesTable(times, columns, dict(zip(names, units, strict=True)), {"header": "Coordinates"})
+    return replace(signal_table(solution, "q", t), metadata={"header": "Coordinates"})
+
+
+@spelt
+def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str], t: Any = None) -> TimeSeriesTable:
+    """Signals over time: activations, thrusts, states, joint velocities, and all else that `solution.signals` lists.
+
+    Of one signal the columns are named by its components, as OpenSim's tools name those of muscles: ``flexor``. Of a
+    list of signals by both: ``activation[flexor]``.
+
+    Parameters
+    ----------
+    solution : Solution or PhasesSolution
+    names : str or sequence of str
+        Of the signals.
+    t : shape (N,), optional [s]
+        As of `coordinate_table`.
+
+    Returns
+    -------
+    TimeSeriesTable
+        In the units of the signals.
+
+    Raises
+    ------
+    InputError
+        As of `coordinate_table`, and for names that are none of the solution's.
+
+    See Also
+    --------
+    coordinate_table : Positions, named as a motion.
+    colloc.storage.to_csv : All signals at the nodes.
+
+    Examples
+    --------
+    >>> co.storage.signal_table(solution, ["qd", "tau"], [0.0, 0.1, 0.2]).names
+    ('qd[shoulder]', 'qd[elbow]', 'tau[shoulder]', 'tau[elbow]')
+    """
+    times = _times(solution, t)
+    wanted = (
+        [names] if isinstance(names, str) else [text("name of a signal", name) for name in as_tuple("names", names)]
+    )
+    columns, units = {}, {}
+    for name, values in solution.signals.at(times, *wanted).items():
+        signal = solution.signals.definitions[name]
+        labels = tuple(signal.names) if isinstance(names, str) and signal.names else signal.labels
+        if "" not in solution.phases and np.isnan(values).any():
+            first = next(iter(solution.phases))
+            raise InputError(
+                f"{name} has other components in some phases: take each by itself, as in solution[{first!r}]"
+            )
+        columns |= dict(zip(labels, np.asarray(values).T, strict=True))
+        units |= dict(zip(labels, signal.units, strict=True))
+    return TimeSeriesTable(times, columns, units)
 
 
 @spelt
@@ -94,13 +143,11 @@ def torque_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeri
     >>> torques.names
     ('shoulder_moment', 'elbow_moment')
     """
-    model, times = _first_problem(solution).model, _times(solution, t)
-    units = {
-        f"{joint}_{'moment' if unit == 'N m' else 'force'}": unit
-        for joint, unit in zip(model.joint_names, model.torque_units, strict=True)
-    }
-    columns = dict(zip(units, solution.at(times).tau.T, strict=True))
-    return TimeSeriesTable(times, columns, units, {"header": "Inverse Dynamics Generalized Forces"})
+    torques = signal_table(solution, "tau", t)
+    names = {joint: f"{joint}_{'moment' if unit == 'N m' else 'force'}" for joint, unit in torques.units.items()}
+    columns = {name: torques[joint] for joint, name in names.items()}
+    units = {name: torques.units[joint] for joint, name in names.items()}
+    return TimeSeriesTable(torques.t, columns, units, {"header": "Inverse Dynamics Generalized Forces"})
 
 
 @spelt
@@ -186,11 +233,6 @@ def _contact(force: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, np.ndar
     about = moment - np.cross(point, force)
     about[~bare, 0] = about[~bare, 2] = 0.0  # by the choice of the point, to rounding
     return force, point, about
-
-
-def _first_problem(solution: Solution | PhasesSolution) -> Problem:
-    instance("solution", solution, Solution | PhasesSolution, "see co.solve")
-    return next(iter(solution.phases.values())).problem
 
 
 def _times(solution: Solution | PhasesSolution, t: Any) -> np.ndarray:

@@ -277,7 +277,7 @@ def with_a_short_round(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         in_arrays(history_cost=lambda h: h[:-1]), without("phase_0_q"), without("lam_g"), without("cost"),
         in_meta(cost=0.5), in_meta(duration=0.5), in_meta(phases={}), in_meta(phases=["fall", "rise"]),
         in_meta(phases=3), in_meta(schema=2), in_meta(joints=["x"]), in_meta(status="excellent"), in_meta(rounds=[{}]),
-        in_meta(seconds={}), in_rise(joints=["a"]), in_rise(joints=3), in_rise(curve=None), in_rise(model=[]),
+        in_meta(seconds={}), in_rise(joints=["a"]), in_rise(joints=3), in_rise(signals=3), in_rise(signals={"u": []}), in_rise(signals={"u": ["u"]}), in_rise(curve=None), in_rise(model=[]),
         in_rise(colour="red"), with_a_short_round, lambda arrays, meta: meta["phases"].pop("rise"),
         lambda arrays, meta: arrays.update({f"phase_0_{k}": arrays[f"phase_1_{k}"] for k in ("t", "q", "qd")}),
     ],

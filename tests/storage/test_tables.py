@@ -2,6 +2,8 @@
 
 # pyright: reportArgumentType=false
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -164,3 +166,57 @@ def test_inverse_dynamics_of_opensim_agrees(solution: co.Solution, tmp_path: Pat
     for name in ours.names:
         np.testing.assert_allclose(theirs[name][inside], ours[name][inside], atol=2e-8, err_msg=name)  # of 8 decimals
         np.testing.assert_allclose(theirs[name], ours[name], atol=0.25, err_msg=name)
+
+
+# -- any signal --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tank() -> co.solution.Solution:
+    """Two pumps that fill a tank, which has no joints."""
+    pumps = co.Unknown("pump", names=("left", "right"), unit="l/s", lower=0.0, upper=2.0)
+    level = co.State("level", rate=lambda now: ca.sum1(now.pump), unit="l")
+    ends = [co.initial(states={"level": 0.5}), co.final(states={"level": 1.0})]
+    cost = co.integral(lambda now: ca.sumsqr(now.pump))
+    return co.solve(co.Problem(co.Model.empty(), 2.0, cost, ends, unknowns=[pumps, level]), co.Radau(2))
+
+
+def test_signals_are_tables_by_component(tank, tmp_path):
+    table = co.storage.signal_table(tank, "pump", [0.0, 1.0, 2.0])
+    assert table.names == ("left", "right")
+    assert table.units == {"left": "l/s", "right": "l/s"}
+    np.testing.assert_allclose(table["left"], 0.125, atol=1e-7)
+    both = co.storage.signal_table(tank, ["level", "pump"])
+    assert both.names == ("level", "pump[left]", "pump[right]")
+    np.testing.assert_array_equal(both.t, np.unique(tank.t))
+    co.formats.write_table(both, tmp_path / "tank.sto")
+    back = co.formats.read_table(tmp_path / "tank.sto")
+    np.testing.assert_allclose(back["level"], 0.5 + both.t / 4, atol=1e-7)
+    with pytest.raises(co.InputError, match="no signal of the motion named 'flow'"):
+        co.storage.signal_table(tank, "flow")
+    with pytest.raises(co.InputError, match="no signal of the motion named 'q'"):
+        co.storage.coordinate_table(tank)
+
+
+def test_signals_are_columns_of_text(tank, tmp_path):
+    co.storage.to_csv(tank, tmp_path / "tank.csv")
+    table = co.formats.read_table(tmp_path / "tank.csv")
+    assert table.names == ("pump[left]", "pump[right]", "level")
+    assert table.units["pump[left]"] == "l/s"
+    np.testing.assert_allclose(table["level"], tank.level[:, 0])
+
+
+def test_signals_are_kept_in_files(tank, tmp_path):
+    co.save(tank, tmp_path / "tank.npz")
+    with np.load(tmp_path / "tank.npz") as file:
+        np.testing.assert_array_equal(file["signal_pump"], tank.pump)
+        meta = json.loads(str(file["meta"]))
+    assert meta["phases"][""]["signals"] == {"pump": ["pump[left] [l/s]", "pump[right] [l/s]"], "level": ["level [l]"]}
+    back = co.load(tmp_path / "tank.npz", tank.problem)
+    np.testing.assert_array_equal(back.pump["right"], tank.pump["right"])
+    pump, level = tank.problem.unknowns
+    renamed = co.Unknown("pump", names=("left", "middle"), unit="l/s", lower=0.0, upper=2.0)
+    other = co.State("level", rate=level.rate, unit="l")
+    with pytest.raises(co.InputError, match=r"was saved for signals .*right.* the problem has .*middle"):
+        co.load(tmp_path / "tank.npz", replace(tank.problem, unknowns=[renamed, other]))
+    assert pump.names == ("left", "right")
