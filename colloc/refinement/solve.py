@@ -104,7 +104,9 @@ def solve(
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
         stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. Where
         a guess misses what is fixed at the ends, or at single moments on the way, all of it is bent smoothly to meet
-        it. For Phases any of these for the whole motion, or a mapping of phase to guess.
+        it. Or a mapping of signal to such, or to numbers, that of the joints as "q":
+        ``{"q": co.line(start, end), "thrust": 2.5}``. For Phases any of these for the whole motion, or a mapping of
+        phase to guess.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     plan : sequence of steps, optional

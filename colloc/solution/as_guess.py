@@ -15,7 +15,9 @@ from colloc.transcription.trajectory import Trajectory
 def check_kind(problem: Problem | Phases, guess: object) -> None:
     """InputError for an earlier motion of other joints or phases, or a guess in phases for a motion without."""
     in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
-    if "" in problem.phases and (in_phases or isinstance(guess, Mapping)):
+    names = {"q", *(unknown.name for phase in problem.phases.values() for unknown in phase.all_unknowns)}
+    strange = isinstance(guess, Mapping) and bool(guess) and not guess.keys() & names
+    if "" in problem.phases and (in_phases or strange):
         raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
     if not isinstance(guess, BaseSolution):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from colloc.solver import Start, Status
 from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, PhasesNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
 
-PhaseGuess = Keyframes | Guess | Solution | None
-MotionGuess = PhaseGuess | BaseSolution | Mapping[str, PhaseGuess]
+PhaseGuess = Keyframes | Guess | Solution | Mapping[str, Any] | None  # a mapping by signal
+MotionGuess = PhaseGuess | BaseSolution  # or a mapping by phase
 
 
 def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
@@ -24,7 +25,7 @@ def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray)
     Parameters
     ----------
     nlp : NLP or PhasesNLP
-    guess : line, keyframes, function of time, Solution or None
+    guess : line, keyframes, function of time, Solution, mapping of signal to such, or None
         Of a motion in phases over all of them, or a mapping of phase to such a guess. Where it misses what is fixed at
         the ends or at single moments, the whole of it is bent.
     parameters : ndarray, shape (n_p,)

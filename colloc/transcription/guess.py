@@ -1,4 +1,4 @@
-"""Where a solve starts: the straight line within the limits, two postures, keyframes, a function of time."""
+"""Where a solve starts: the straight line within the limits, two postures, keyframes, functions of time, by signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.curves.bspline import BSpline
 from colloc.model import Model
-from colloc.problem import Coordinates, Phases, Problem, State
+from colloc.problem import Coordinates, Phases, Problem, State, Unknown
 from colloc.support.checks import (
     InputError,
     finite_array,
@@ -31,7 +31,7 @@ _INTERVALS = 20
 
 @dataclass(frozen=True)
 class Keyframes:
-    """Postures at normalised times, joined by straight lines in joint space; made by `line` and `keyframes`."""
+    """Postures, or values of a signal, at normalised times, with straight lines between them; see `keyframes`."""
 
     s: np.ndarray
     q: np.ndarray
@@ -39,11 +39,12 @@ class Keyframes:
 
 @spelt
 def line(start: Any, end: Any) -> Keyframes:
-    """A guess that moves every joint uniformly from one posture to another.
+    """A guess that moves every joint uniformly from one posture to another, or a signal from one value to another.
 
     Parameters
     ----------
     start, end : shape (n,) [rad, m]
+        Of a signal shape (size,), or a number.
 
     See Also
     --------
@@ -64,7 +65,7 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     Parameters
     ----------
     postures : mapping of float in [0, 1] to shape (n,)
-        Must include 0 and 1.
+        Must include 0 and 1. Of a signal shape (size,), or numbers.
 
     See Also
     --------
@@ -76,24 +77,39 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     >>> guess = co.keyframes({0.0: (0.0, -2.0), 0.5: (0.5, -2.5), 1.0: (1.0, -1.0)})
     >>> round(co.solve(problem, co.BSpline(20), guess=guess).duration, 3)
     0.393
+
+    Of other signals by name, beside that of the joints or without it:
+
+    >>> push = co.Unknown("push", lower=-5.0, upper=5.0)
+    >>> pushed = co.Load("elbow", force=ca.vertcat(push.symbol, 0, 0))
+    >>> swing = problem.model, problem.duration, problem.minimize, problem.subject_to
+    >>> helped = co.Problem(*swing, unknowns=[push], loads=[pushed])
+    >>> co.solve(helped, co.BSpline(20), guess={"q": guess, "push": co.line(5.0, -5.0)}).success
+    True
     """
     times = sorted(finite_number("keyframe time", s) for s in mapping("keyframes", postures))
     if len(times) < 2 or times[0] != 0 or times[-1] != 1:
         raise InputError(f"keyframes must run from 0 to 1 (fractions of the duration), got times {times}")
-    rows = [finite_array(f"keyframe at {s:g}", postures[s]) for s in times]
+    rows = [np.atleast_1d(finite_array(f"keyframe at {s:g}", postures[s])) for s in times]
     if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
         raise InputError(f"guess postures must all have shape (n,), got shapes {[row.shape for row in rows]}")
     return Keyframes(np.array(times), np.array(rows))
 
 
-def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajectory:
+def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, Any] | None) -> Trajectory:
     """A guess as a motion; None is the line between the initial and final posture that the problem states.
+
+    A mapping has guesses by signal: that of the joints as "q", others under the names of unknowns and states.
 
     Where a problem leaves the duration open and says nothing of it either, that line is timed: as fast as the limits
     allow, at rest at both ends, and stretched or shortened to the duration's bounds. Otherwise, and where the line
     cannot be timed, every joint moves uniformly.
     """
     T, timed, coordinates = problem.horizon.guess or problem.horizon.middle, None, problem.coordinates
+    signals: dict[str, Any] = {}
+    if isinstance(guess, Mapping):
+        signals = {name: value for name, value in guess.items() if name != "q"}
+        guess = guess.get("q")
     default = guess is None
     if guess is None:
         start, end = _end_postures(problem)
@@ -103,15 +119,12 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
     if isinstance(timed, TimeOptimalLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
-    elif callable(guess):
-        function("guess", guess, "a function of time", "t")
-        q = _function_of_time(problem, guess, T)
-    elif isinstance(guess, Keyframes):
-        q = _through(problem, guess)
+    elif isinstance(guess, Keyframes) or callable(guess):
+        q = _through("guess", guess, problem.model.n_q, T)
     else:
         raise InputError(
-            "guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, "
-            f"got {quoted(guess)}"
+            "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of signal to such, or an "
+            f"earlier Solution, got {quoted(guess)}"
         )
     if problem.model.balls:
         q = partial(_of_unit_length, problem.model, q)
@@ -119,12 +132,19 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         q = _closed(coordinates, q, default=default)
     values = {u.name: u.guess for u in problem.all_unknowns}
     states = {state.name: _end_values(problem, state) for state in problem.states}
+    unknowns = {u.name: u for u in problem.all_unknowns}
+    for name in signals:
+        if name not in unknowns:
+            raise unknown_name("signal to be guessed", name, ["q", *unknowns])
+    along = {name: _signal_guess(unknowns[name], value, T) for name, value in signals.items()}
 
     def signal(name: str, s: np.ndarray) -> np.ndarray:
+        if name in along:
+            return along[name](s)
         start, end = states.get(name, (values[name], values[name]))
         return start + s[:, None] * (end - start)
 
-    return Trajectory(q, T, signal, lambda name: values[name])
+    return Trajectory(q, T, signal, lambda name: along[name](np.zeros(1))[0] if name in along else values[name])
 
 
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -161,16 +181,34 @@ def _of_unit_length(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.n
     return model.of_unit_length(q(s))
 
 
-def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:
-    n = problem.model.n_q
-    if frames.q.shape[1] != n:
-        raise InputError(f"guess postures must have shape ({n},), got shape ({frames.q.shape[1]},)")
-    return lambda s: np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, frames.s, q) for q in frames.q.T)])
+def _through(what: str, guess: Keyframes | Guess, n: int, T: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Keyframes, or a function of time, as a function of normalised times: (N,) -> (N, n)."""
+    if isinstance(guess, Keyframes):
+        if guess.q.shape[1] != n:
+            named = "guess postures" if what == "guess" else what
+            raise InputError(f"{named} must have shape ({n},), got shape ({guess.q.shape[1]},)")
+        return lambda s: np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, guess.s, q) for q in guess.q.T)])
+    function(what, guess, "a function of time", "t")
+    return lambda s: np.array([finite_array(f"{what} at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
-def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.ndarray], np.ndarray]:
-    n = problem.model.n_q
-    return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
+def _signal_guess(unknown: Unknown | State, guess: Any, T: float) -> Callable[[np.ndarray], np.ndarray]:
+    """The guess of a signal, a state or a constant as a function of normalised times: (N,) -> (N, size)."""
+    what = f"guess of {unknown.name!r}"
+    varies = isinstance(guess, Keyframes) or callable(guess)
+    if varies and isinstance(unknown, Unknown) and unknown.constant:
+        raise InputError(f"{what} must be numbers, since it does not vary, got {quoted(guess)}")
+    if varies:
+        return _through(what, guess, unknown.size, T)
+    value = np.array(unknown.guess)
+    if isinstance(guess, Mapping):
+        for component, number in guess.items():
+            if component not in unknown.names:
+                raise unknown_name(f"component of {unknown.name}", component, unknown.names)
+            value[unknown.names.index(component)] = finite_number(f"{what}[{component}]", number)
+    else:
+        value = finite_array(what, guess, (unknown.size,))
+    return lambda s: np.tile(value, (s.size, 1))
 
 
 def default_curves(problem: Problem | Phases, *, guessed: bool = False) -> dict[str, BSpline]:
@@ -199,31 +237,51 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
     """A guess for every phase, from guesses by phase, where phases may be left out, or one of the whole motion.
 
     Keyframes or a function of time have durations that are those guessed of the phases. None is a line from each
-    posture that a phase states at an end to the next one.
+    posture that a phase states at an end to the next one. Of the whole motion it may also be a mapping by signal.
     """
     phases = problem.phases
     if "" in phases:
         return {"": guess}
-    if isinstance(guess, Mapping):
-        for name in guess:
-            if name not in phases:
-                raise unknown_name("phase", name, phases)
-        return phase_guesses(problem, None) | dict(guess)
     ends = np.append(0.0, np.cumsum([phase.horizon.guess or phase.horizon.middle for phase in phases.values()]))
+    if isinstance(guess, Mapping):
+        by_phase = phase_guesses(problem, None)
+        return by_phase | (dict(guess) if guess.keys() <= phases.keys() else _by_signal(phases, ends, guess, by_phase))
     if guess is None:
         return _lines(phases, ends)
+    if isinstance(guess, Keyframes) or callable(guess):
+        return _in_phases("guess", phases, ends, guess)
+    raise InputError(
+        "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
+        f"Solution, got {quoted(guess)}"
+    )
+
+
+def _by_signal(
+    phases: Mapping[str, Problem], ends: np.ndarray, guess: Mapping[str, Any], default: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Guesses by phase and signal, from those of the whole motion by signal; lines of the joints by default."""
+    there = {name: {"q", *(unknown.name for unknown in phase.all_unknowns)} for name, phase in phases.items()}
+    by_phase: dict[str, dict[str, Any]] = {name: {"q": default[name]} for name in phases}
+    for signal, value in guess.items():
+        if signal not in set().union(*there.values()):
+            raise unknown_name("phase", signal, [*phases, *sorted(set().union(*there.values()))])
+        for name, piece in _in_phases(f"guess of {signal!r}", phases, ends, value).items():
+            if signal in there[name]:
+                by_phase[name][signal] = piece
+    return by_phase
+
+
+def _in_phases(what: str, phases: Mapping[str, Problem], ends: np.ndarray, guess: Any) -> dict[str, Any]:
+    """A guess of the whole motion in pieces, by phase; numbers are the same in all of them."""
     if isinstance(guess, Keyframes):
         return {
             name: _piece(guess, start / ends[-1], end / ends[-1])
             for name, start, end in zip(phases, ends, ends[1:], strict=False)
         }
     if callable(guess):
-        function("guess", guess, "a function of time", "t")
+        function(what, guess, "a function of time", "t")
         return {name: partial(_later, guess, start) for name, start in zip(phases, ends, strict=False)}
-    raise InputError(
-        "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
-        f"Solution, got {quoted(guess)}"
-    )
+    return dict.fromkeys(phases, guess)
 
 
 def _later(guess: Guess, start: float, t: float) -> Any:
