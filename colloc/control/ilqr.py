@@ -121,10 +121,10 @@ def ilqr(
             if local is None:
                 status = IlqrStatus.UNDEFINED
                 break
-            advance = _descend(task, now, local, damping)
-            for key, value in zip(_HISTORY, (now.cost, advance.expected, advance.step, advance.damping), strict=True):
+            result = _descend(task, now, local, damping)
+            for key, value in zip(_HISTORY, (now.cost, result.expected, result.step, result.damping), strict=True):
                 history[key].append(value)
-            now, gains, status, damping = advance.reached, advance.gains, advance.status, _next_damping(local, advance)
+            now, gains, status, damping = result.reached, result.gains, result.status, _next_damping(local, result)
     status = status or IlqrStatus.ITERATION_LIMIT
     return IlqrResult(now.x, now.u, gains, now.cost, status, history, time.perf_counter() - begin)
 
@@ -162,7 +162,7 @@ class _Local(NamedTuple):
         return _LEAST_DAMPING * (size if size > 0 else 1.0)
 
 
-class _Advance(NamedTuple):
+class _IterationResult(NamedTuple):
     """The result of an iteration: where it got, by which step, and the status if it is the last."""
 
     reached: _Rollout
@@ -218,7 +218,7 @@ def _expanded(task: _Task, now: _Rollout) -> _Local | None:
     return local if all(np.isfinite(array).all() for array in arrays) else None
 
 
-def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Advance:
+def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _IterationResult:
     """The first step, over falling lengths and then growing damping, that decreases the cost as it should."""
     enough, expected = task.tolerance * (1 + abs(now.cost)), np.nan
     gains = np.zeros((*now.u.shape, task.system.n_dx))
@@ -230,20 +230,20 @@ def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Adva
                 # Damping shortens the step and with it the promise: only the full step tells a minimum.
                 full = _policy(task, now, local, 0.0) or _policy(task, now, local, local.least_damping) or policy
                 if full.decrease(1.0) <= enough:
-                    return _Advance(now, full.gains, full.decrease(1.0), 0.0, damping, IlqrStatus.CONVERGED)
+                    return _IterationResult(now, full.gains, full.decrease(1.0), 0.0, damping, IlqrStatus.CONVERGED)
             for length in map(float, _LENGTHS):
                 trial = _follow(task, now.x[0], now.u + length * policy.feedforward, now.x, gains)
                 if now.cost - trial.cost > _SHARE * policy.decrease(length):
-                    return _Advance(trial, gains, expected, length, damping, None)
+                    return _IterationResult(trial, gains, expected, length, damping, None)
         damping = max(10 * damping, local.least_damping)
-    return _Advance(now, gains, expected, 0.0, damping, IlqrStatus.NO_DESCENT)
+    return _IterationResult(now, gains, expected, 0.0, damping, IlqrStatus.NO_DESCENT)
 
 
-def _next_damping(local: _Local, advance: _Advance) -> float:
+def _next_damping(local: _Local, result: _IterationResult) -> float:
     """Less after a full step, more after one that had to be shortened."""
-    if advance.step < 1:
-        return max(4 * advance.damping, local.least_damping)
-    return advance.damping / 10 if advance.damping > local.least_damping else 0.0
+    if result.step < 1:
+        return max(4 * result.damping, local.least_damping)
+    return result.damping / 10 if result.damping > local.least_damping else 0.0
 
 
 def _policy(task: _Task, now: _Rollout, local: _Local, damping: float) -> Policy | None:

@@ -1,4 +1,4 @@
-"""Where the states of a system lie, and what lies between two of them: differences, but turns where quaternions are.
+"""States of a system and differences between them, which are turns for quaternions.
 
 A state x of n_x numbers with unit quaternions among them is displaced by dx of n_dx numbers, three for each quaternion:
 a turn about one axis, as a rotation vector in the axes of the link. Linearisations, expansions and gains are by such
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from colloc.model import Model
-from colloc.model.ball import turn_between, turn_slope, turned_quaternion
+from colloc.model.ball import turn_between, turn_slope
 from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance
 from colloc.support.lazy import cached_property
 
@@ -70,7 +70,7 @@ class StateSpace:
         return self.n_x - len(self.quaternions)
 
     def difference(self, x: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """What displaces references to states, ndarray, shape (..., n_dx); turns the short way round.
+        """Displacements from references to states, ndarray, shape (..., n_dx); turns the short way round.
 
         Parameters
         ----------
@@ -96,18 +96,6 @@ class StateSpace:
                 slope[..., turn, turn] = turn_slope(dx[..., turn])
         return slope
 
-    def displaced(self, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """States from which `dx`, shape (..., n_dx), leads away: `difference` undone, ndarray, shape (..., n_x)."""
-        x, dx = _rows(("x", x, self.n_x), ("dx", dx, self.n_dx))
-        if not self.quaternions:
-            return x + dx
-        shape = np.broadcast_shapes(x.shape[:-1], dx.shape[:-1])
-        moved = np.array(np.broadcast_to(x, (*shape, self.n_x)))
-        moved[..., self._single] += dx[..., self._unturned]
-        for place, turn in self._places:
-            moved[..., place] = turned_quaternion(moved[..., place], dx[..., turn])
-        return moved
-
     def checked(self, name: str, x: np.ndarray) -> np.ndarray:
         """States as they are, shape (..., n_x); InputError for a quaternion whose length is not one."""
         states = finite_array(name, x)
@@ -124,23 +112,13 @@ class StateSpace:
 
     @cached_property
     def _places(self) -> list[tuple[slice, slice]]:
-        """Where each quaternion stands in x, and its turn in dx."""
+        """Entries of x that are each quaternion, and entries of dx that are its turn."""
         return [(slice(p, p + 4), slice(p - k, p - k + 3)) for k, p in enumerate(self.quaternions)]
 
     @cached_property
     def _kept(self) -> np.ndarray:
         """Entries of x in the order of dx, vector parts in place of turns."""
         return np.setdiff1d(np.arange(self.n_x), self.quaternions)
-
-    @cached_property
-    def _single(self) -> np.ndarray:
-        """Entries of x that are of no quaternion."""
-        return np.setdiff1d(np.arange(self.n_x), np.add.outer(self.quaternions, np.arange(4)).astype(int))
-
-    @cached_property
-    def _unturned(self) -> np.ndarray:
-        """Entries of dx that are of no turn, in the order of `_single`."""
-        return np.flatnonzero(np.isin(self._kept, self._single))
 
     @staticmethod
     def _nearer(p: np.ndarray, reference: np.ndarray) -> np.ndarray:
