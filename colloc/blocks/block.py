@@ -57,11 +57,11 @@ class Block:
         (expression,) = self.functions.resolved([self.expression])
         if constant:
             expression = ca.substitute(expression, local.w[constant], ca.DM(values[constant]))
-        moved = ca.jacobian_sparsity(expression, local.w).get_triplet()[0]
+        varying_rows = ca.jacobian_sparsity(expression, local.w).get_triplet()[0]
         # Values of what is free do not matter, as long as they are numbers.
         value = ca.Function("value", self.functions.inputs, [expression])(values, self.sites.data, p)
         off = np.abs(np.array(value)[:, 0] - rows.lower) > _MET * rows.scale
-        return np.union1d(moved, np.flatnonzero(off)).astype(int).tolist()
+        return np.union1d(varying_rows, np.flatnonzero(off)).astype(int).tolist()
 
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Equations of a single slice in some variables, all others constant, without torques: slopes, and residuals.
@@ -69,10 +69,10 @@ class Block:
         ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
         """
         slices = self.sites.slices
-        moved = np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()
-        key, made = ("equations", *moved), self.functions.kernels
+        varying = np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()
+        key, made = ("equations", *varying), self.functions.kernels
         if key not in made:
-            made[key] = self._equations_moved_by(moved)
+            made[key] = self._equations_in(varying)
         rows, function = made[key]
         if not rows:
             return np.zeros((0, x.size)), np.zeros(0)
@@ -83,12 +83,12 @@ class Block:
         np.add.at(slopes.T, slices.index[:, 0], by_place)
         return slopes * chosen, self.rows.lower[rows] - self.evaluate(x, p)[rows, 0]
 
-    def _equations_moved_by(self, moved: list[int]) -> tuple[list[int], ca.Function]:
-        """Equations that see some of the local variables and no torques, by number, and their Jacobian."""
+    def _equations_in(self, varying: list[int]) -> tuple[list[int], ca.Function]:
+        """Equations in some of the local variables that contain no torques, by number, and their Jacobian."""
         w, expression = self.sites.local.w, self.expression
         torques = ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
-        seen, driven = (np.array(ca.which_depends(expression, symbols, 1, True)) for symbols in (w[moved], torques))
-        rows = np.flatnonzero(seen & ~driven & (self.rows.lower == self.rows.upper)).tolist()
+        varies, actuated = (np.array(ca.which_depends(expression, part, 1, True)) for part in (w[varying], torques))
+        rows = np.flatnonzero(varies & ~actuated & (self.rows.lower == self.rows.upper)).tolist()
         slopes = ca.densify(ca.jacobian(expression[rows], w))
         return rows, ca.Function("slopes", self.functions.inputs, [slopes])
 

@@ -140,16 +140,16 @@ def _rising(blocks: ca.DM, count: int) -> ca.DM:
     """The part of a symmetric block-diagonal matrix, of so many blocks, along eigenvectors of positive eigenvalues."""
     size = blocks.shape[0] // count
     row, column = triplet(blocks.sparsity())
-    seen, place = np.unique(row % size, return_inverse=True)  # most blocks are zero but for a few rows
-    dense = np.zeros((count, seen.size, seen.size))
-    dense[row // size, place, np.searchsorted(seen, column % size)] = blocks.nonzeros()
-    rounding = _ROUNDING * np.abs(dense).max() * np.eye(seen.size)
+    used, index = np.unique(row % size, return_inverse=True)  # most blocks are zero but for a few rows
+    dense = np.zeros((count, used.size, used.size))
+    dense[row // size, index, np.searchsorted(used, column % size)] = blocks.nonzeros()
+    rounding = _ROUNDING * np.abs(dense).max() * np.eye(used.size)
     with suppress(np.linalg.LinAlgError):
         np.linalg.cholesky(dense + rounding)  # a tenth of the time of eigenvalues tells that all are positive
         return blocks
     values, vectors = np.linalg.eigh(dense)
     rising = np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
-    at = seen + size * np.arange(count)[:, None]
+    at = used + size * np.arange(count)[:, None]
     rows, columns = np.broadcast_to(at[:, :, None], rising.shape), np.broadcast_to(at[:, None, :], rising.shape)
     return sparse_matrix(*blocks.shape, rows.ravel(), columns.ravel(), rising.ravel())
 

@@ -32,12 +32,11 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.numeric import SecondDerivatives
+from colloc.blocks.numeric import NumericDerivatives, SecondDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import points_inside, split
 from colloc.curves.spline_basis import SplineBasis
-from colloc.errors.derivatives import derivatives_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, PhasesNLP, on_curves
 from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
@@ -249,7 +248,7 @@ class _QuadraticModel:
         solver: QuadraticSolver,
     ):
         self._nlp, self._x, self._p, self._solver = nlp, x, p, solver
-        self._derivatives = derivatives_at(nlp, x, p)
+        self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
         self._gradient, self._A = self._derivatives.gradient, self._derivatives.jacobian
         # Bounds that are loose tell no size.
         self._sizes = np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0))
@@ -291,10 +290,7 @@ class _QuadraticModel:
         large = fill > _FILL
         in_turn = (by_piqp, self._solver) if fill < _EVEN else (self._solver, by_piqp)
         solvers = in_turn[:1] if large else in_turn
-        # A neighbour, as of a sweep, is held by the same rows: three programs of four need not be solved.
-        kept = self._nlp.cache
-        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale, likely=kept.get("near rows"))
-        kept["near rows"] = program.near_at(optimum.d)
+        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):

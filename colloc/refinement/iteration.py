@@ -87,13 +87,13 @@ def progress_adapter(
 
 
 def finishes_progress(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that tells the method `finish` of its argument `progress`, if that has one, of its answer.
+    """A function that calls the method `finish` of its argument `progress`, if there is one, with its answer.
 
-    Where it raises, of the last iterate if the error carries it, else of None.
+    Where it raises, `finish` is called with the last iterate if the error carries it, else with None.
     """
 
     @wraps(function)
-    def telling(*args: P.args, **kwargs: P.kwargs) -> T:
+    def finishing(*args: P.args, **kwargs: P.kwargs) -> T:
         finish = getattr(kwargs.get("progress"), "finish", None)
         if not callable(finish):
             return function(*args, **kwargs)
@@ -105,4 +105,4 @@ def finishes_progress(function: Callable[P, T]) -> Callable[P, T]:
         finish(answer)
         return answer
 
-    return telling
+    return finishing

@@ -140,7 +140,9 @@ class Nlpsol:
             {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": callbacks},
             scale=scale,
         )
-        if self._nlp.n_x + self._nlp.n_g < _LARGE:
+        # What a solver writes to a file is there when it goes.
+        writes = "output_file" in self._options.get(self._plugin, {})
+        if self._nlp.n_x + self._nlp.n_g < _LARGE and not writes:
             with _lock:
                 idle = self._nlp.cache.setdefault("idle", [])
                 idle.append(instance)

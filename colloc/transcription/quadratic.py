@@ -42,16 +42,11 @@ class QuadraticProgram(NamedTuple):
     least: np.ndarray
     most: np.ndarray
 
-    def optimum(
-        self, *solvers: QuadraticSolver, doubt: float = np.inf, likely: np.ndarray | None = None
-    ) -> QuadraticOptimum:
-        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all.
-
-        `likely`, ndarray of bool, shape (m,), are rows that count, as far as is known from a program like this one.
-        """
+    def optimum(self, *solvers: QuadraticSolver, doubt: float = np.inf) -> QuadraticOptimum:
+        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all."""
         optima: list[QuadraticOptimum] = []
         for solve in solvers:
-            optima.append(optimum := self._near_first(solve, likely))
+            optima.append(optimum := self._near_first(solve))
             if optimum.solved and optimum.doubt < doubt:
                 return optimum
         return min(optima, key=lambda optimum: optimum.doubt)
@@ -62,12 +57,7 @@ class QuadraticProgram(NamedTuple):
         system = ca.Sparsity.kkt(self.H.sparsity(), self.A.sparsity(), True, True)
         return system.ldl(True)[0].nnz()
 
-    def near_at(self, d: np.ndarray) -> np.ndarray:
-        """Which rows are close to their bounds at a point, ndarray of bool, shape (m,)."""
-        values = np.array(self.A @ d).ravel()
-        return np.minimum(values - self.low, self.high - values) < _NEAR / 2
-
-    def _near_first(self, solve: QuadraticSolver, likely: np.ndarray | None) -> QuadraticOptimum:
+    def _near_first(self, solve: QuadraticSolver) -> QuadraticOptimum:
         """What a solver finds that sees rows only as they count.
 
         Rows far from their bounds are left out where they are most of all, until an optimum of the others breaks them:
@@ -75,17 +65,15 @@ class QuadraticProgram(NamedTuple):
         """
         bounded = np.isfinite(self.low) | np.isfinite(self.high)  # of other rows PIQP complains in print
         rows = bounded & (np.minimum(-self.low, self.high) < _NEAR)
-        if likely is not None:
-            rows |= bounded & likely
         for _ in range(_PASSES if rows.sum() < bounded.sum() / 2 else 0):
             optimum = self._with_rows(rows, solve)
             if not optimum.solved:
                 return optimum
             values = np.array(self.A @ optimum.d).ravel()
-            missed = bounded & ~rows & ((values < self.low - _MET) | (values > self.high + _MET))
-            if not missed.any():
+            room = np.minimum(values - self.low, self.high - values)
+            if not (bounded & ~rows & (room < -_MET)).any():
                 return optimum
-            rows |= missed
+            rows |= bounded & (room < _NEAR / 2)  # also what the next optimum may break
         return self._with_rows(bounded, solve)
 
     def _with_rows(self, rows: np.ndarray, solve: QuadraticSolver) -> QuadraticOptimum:

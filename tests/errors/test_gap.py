@@ -10,7 +10,6 @@ import pytest
 import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
-from colloc.errors.derivatives import GraphDerivatives
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.refinement.run import Run
 from colloc.solution.solution import Measured
@@ -161,23 +160,6 @@ def test_second_derivatives_along_a_direction_are_those_of_the_matrix():
     derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, np.array([1.5]))
     second = derivatives.second_derivatives("hessian", rng.standard_normal(nlp.n_g))
     assert second.along(d) == pytest.approx(d @ np.array(second.matrix @ d).ravel(), rel=1e-10)
-
-
-@pytest.mark.parametrize("squares", [True, False])
-def test_the_convex_part_by_graphs_is_that_in_numbers(squares):
-    """Of sums of squares with and without another cost beside them."""
-    problem = everything()
-    if squares:
-        problem = replace(problem, minimize=co.duration() + co.integral(lambda now: ca.sumsqr(now.tau) + now.q[0] ** 2))
-    nlp = co.transcribe(problem, co.Radau(3), compile=False)
-    rng = np.random.default_rng(4)
-    x, d = np.clip(rng.uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper), rng.standard_normal(nlp.n_x) * nlp.free
-    p, lam = np.array([1.5]), rng.standard_normal(nlp.n_g)
-    graphs, numbers = GraphDerivatives(nlp, x, p), NumericDerivatives(nlp.costs, nlp.constraints, x, p)
-    assert graphs.convex.along(d) == pytest.approx(numbers.convex.along(d), rel=1e-10)
-    second = graphs.second_derivatives("hessian", lam)
-    assert second.along(d) == pytest.approx(numbers.second_derivatives("hessian", lam).along(d), rel=1e-10)
-    np.testing.assert_allclose(np.array(graphs.jacobian @ d), np.array(numbers.jacobian @ d), rtol=1e-9, atol=1e-9)
 
 
 def test_a_cost_that_is_no_sum_of_squares_bends_upwards_too():
@@ -426,7 +408,7 @@ def test_a_cost_that_is_not_judged():
 @pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 @pytest.mark.parametrize("curve", [co.BSpline(8), co.Radau(5)], ids=str)
 def test_errors_measured_with_what_a_neighbour_left_are_those_of_a_program_of_their_own(curve):
-    """What is kept of one motion is a hint for the next: rows that count, patterns, functions."""
+    """To the bit, whatever was solved before: a sweep has the same table on any executor."""
     shift = co.Parameter("shift", 0.0)
     ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(qd=0.0), co.bounds(tau=(-10.0, 10.0))]
     goal = co.at(1.0, lambda now: now.q - ca.vertcat(1.0, -1.0) - now.shift, equals=0.0)
@@ -437,7 +419,4 @@ def test_errors_measured_with_what_a_neighbour_left_are_those_of_a_program_of_th
         solution = co.solve(shared, guess=solution, parameters={"shift": value}, plan=nodes, progress=False)
         alone = co.Solution(co.transcribe(problem, curve, compile=False), solution.outcome, solution.parameters)
         for name, total in alone.error.totals.items():
-            assert solution.error.totals[name] == pytest.approx(total, rel=1e-5, abs=1e-9)
-    kept = shared.cache["richer"].cache
-    assert kept["looks"] >= 3  # the last ones by graphs
-    assert "near rows" in kept
+            assert solution.error.totals[name] == total

@@ -1,6 +1,7 @@
 """Solvers prepared once for a program: what they give again, at the same time, one within the other; what they keep."""
 
 import gc
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -152,6 +153,25 @@ def test_a_program_keeps_few_solvers_and_a_large_one_none(nlp, monkeypatch):
     first = co.Ipopt().prepare(large)(start, NONE)
     assert "idle" not in large.cache
     np.testing.assert_array_equal(co.Ipopt().prepare(large)(start, NONE).x, first.x)
+
+
+def test_what_is_written_to_a_file_is_there_after_every_run(nlp, tmp_path):
+    start, file = start_from(nlp, None, NONE), tmp_path / "ipopt.txt"
+    prepared = co.Ipopt(output_file=str(file), file_print_level=3).prepare(nlp)
+    for _ in range(2):
+        prepared(start, NONE)
+        assert "EXIT: Optimal Solution Found" in file.read_text()
+        file.unlink()
+
+
+def test_a_limit_of_the_processors_time_is_that_of_every_run(nlp):
+    """Not of all runs of one object of CasADi's together."""
+    start, prepared = start_from(nlp, None, NONE), co.Ipopt(max_cpu_time=1.0).prepare(nlp)
+    begin, ends = time.process_time(), []
+    while time.process_time() - begin < 1.5:
+        ends.append(prepared(start, NONE).status)
+    assert set(ends) == {Status.SOLVED}
+    assert len(ends) > 3
 
 
 def test_scales_of_another_program_are_refused_in_one_line(nlp):
