@@ -177,9 +177,9 @@ def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Insta
     units = dict(zip(model.joint_names, model.torque_units, strict=True))
     names = [" and ".join(dict.fromkeys(name for name, _ in torques)) for torques in driven.values()]
     labels = tuple(f"{by} torque at joint {joint}" for by, joint in zip(names, driven, strict=True))
-    sizes = [natural[joint] for joint in driven]
+    scale = [natural[joint] for joint in driven]
     torques = partial(_excess, parts=tuple(parts), known=(now, driven))
-    return Condition("torques", torques, 0.0, 0.0, WHOLE, sizes, [units[joint] for joint in driven], labels)
+    return Condition("torques", torques, 0.0, 0.0, WHOLE, scale, [units[joint] for joint in driven], labels)
 
 
 def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
