@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,31 @@ TOUCHED = 0.01  # fraction of the step for which a foot that has just touched, o
 
 # Names of the constraints on the centre of pressure under each foot.
 PRESSURE = {"r": "pressure r", "l": "pressure l"}
+
+
+@dataclass(frozen=True, eq=False)
+class Feet(co.problem.Part):
+    """Feet on the ground: the wrench of the trailing one during double support, and what the ground can do.
+
+    The foot that stands is the root of the mechanism; it has what the other leaves to it.
+
+    Parameters
+    ----------
+    step : Step
+    """
+
+    step: Step
+    name: str = "ground"
+    _signals: tuple[co.Unknown, ...] = field(init=False, repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "_signals", tuple(signals(self.step)))
+
+    def contribution(self) -> co.problem.Contribution:
+        """Signals of the rule of sharing, the load on the trailing foot, and its limits."""
+        foot = self.step.stance.feet["l"].ball.body
+        load = co.problem.ground.applied(foot, (0, 0, 0), lambda now: left(self.step, now))
+        return co.problem.Contribution(unknowns=self._signals, loads=[load], statements=forces(self.step))
 
 
 def right(step: Step, now: Any) -> co.dynamics.Wrench:

@@ -19,7 +19,7 @@ import numpy as np
 import colloc as co
 from colloc.problem import Condition, Statement, TimePoint, Window
 from colloc.studies.walking.contacts import contacts
-from colloc.studies.walking.forces import forces, share, signals
+from colloc.studies.walking.forces import Feet, share
 from colloc.studies.walking.posture import posture, symmetry
 from colloc.studies.walking.problem import calm, effort, uneven
 from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Step
@@ -74,6 +74,26 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class ScheduledFeet(co.problem.Part):
+    """Feet on the ground in a part of the schedule."""
+
+    feet: Feet
+    part: Part
+    both: bool  # whether both feet are on the ground
+    name: str = "ground"
+
+    def contribution(self) -> co.problem.Contribution:
+        """What the feet add to the step, as far as it is asked for here."""
+        whole, step = self.feet.contribution(), self.part.step
+        statements = self.part.own(whole.statements)
+        if not self.both:
+            return co.problem.Contribution(statements=statements)
+        foot = step.stance.feet["l"].ball.body
+        load = co.problem.ground.applied(foot, (0, 0, 0), lambda now: share(step, now))
+        return co.problem.Contribution(unknowns=whole.unknowns, loads=[load], statements=statements)
+
+
+@dataclass(frozen=True, eq=False)
 class PhasedStep:
     """A step whose phases last as long as they like.
 
@@ -99,8 +119,8 @@ class PhasedStep:
     @cached_property
     def sequence(self) -> co.Phases:
         """The whole step, as long as its length asks for at its speed."""
-        stated = [*contacts(self.step), *forces(self.step), *posture(self.step)]
-        phases = {name: self._phase(name, self._cost(name), stated) for name in self.parts}
+        stated, feet = [*contacts(self.step), *posture(self.step)], Feet(self.step)
+        phases = {name: self._phase(name, self._cost(name), stated, feet) for name in self.parts}
         return self._joined(phases)
 
     @cached_property
@@ -118,16 +138,14 @@ class PhasedStep:
         }
         return self._joined(phases, seamless=False)
 
-    def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Statement]) -> co.Problem:
-        step, part, foot = self.step, self.parts[name], self.step.stance.feet["l"].ball.body
-        both = name == BOTH
+    def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Statement], feet: Feet) -> co.Problem:
+        part = self.parts[name]
         return co.Problem(
-            step.stance.model,
+            self.step.stance.model,
             self._span(name),
             cost,
             part.own(stated),
-            unknowns=signals(step) if both else [],
-            loads=[co.problem.ground.applied(foot, (0, 0, 0), lambda now: share(step, now))] if both else [],
+            parts=[ScheduledFeet(feet, part, name == BOTH)],
         )
 
     def _span(self, name: str) -> co.Free:

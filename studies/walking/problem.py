@@ -2,7 +2,7 @@
 
 The formulation of Barman (2020, chapter V, after Xiang et al. 2009): least weighted squares of torques over their
 limits, subject to where the feet are (`contacts`), how the body is held (`posture`) and what the ground can do
-(`forces`). Their algorithm takes two steps, the wrench that the motion needs and then its effect on the joints; seen
+(`Feet`). Their algorithm takes two steps, the wrench that the motion needs and then its effect on the joints; seen
 from the foot that stands, both are one recursion.
 """
 
@@ -15,7 +15,7 @@ import casadi as ca
 
 import colloc as co
 from colloc.studies.walking.contacts import contacts
-from colloc.studies.walking.forces import forces, left, right, share, signals, while_both
+from colloc.studies.walking.forces import Feet, right, share, while_both
 from colloc.studies.walking.posture import posture, symmetry
 from colloc.studies.walking.step import DOUBLE, Sharing, Step
 
@@ -29,10 +29,9 @@ def problem(step: Step, parameters: Sequence[co.Parameter] = ()) -> co.Problem:
         duration=DURATIONS if parameters else step.duration,
         minimize=co.integral(lambda now: effort(step, now), name="effort")
         + co.integral(lambda now: regularisation(step, now), name="regularisation"),
-        subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step), *_parametrised(step, parameters)],
-        unknowns=signals(step),
+        subject_to=[*contacts(step), *posture(step), symmetry(step), *_parametrised(step, parameters)],
         parameters=parameters,
-        loads=[co.problem.ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
+        parts=[Feet(step)],
     )
 
 

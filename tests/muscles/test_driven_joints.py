@@ -1,4 +1,4 @@
-"""Parts in problems: what drives a joint adds up there, what nothing drives is passive, and nothing is forgotten."""
+"""Joints that parts drive: what they exert adds up, what nothing drives is passive, and nothing is forgotten."""
 
 import casadi as ca
 import numpy as np
