@@ -107,6 +107,10 @@ def bars_of(skeleton: Skeleton) -> Bars:
     _add_joints(made, radii, size)
     _add_ends(made, radii, size)
     _add_shapes(made)
+    if not made.bars:  # a body that floats, of which nothing but its centre of mass is known
+        for k, body in enumerate(skeleton.model.bodies):
+            mass = float(body.mass) if body.mass.is_constant() else 1.0
+            made.ball(k, skeleton.com[:, k], (3 * max(mass, 1e-3) / (4 * pi * _WATER)) ** (1 / 3), "link")
     return made
 
 

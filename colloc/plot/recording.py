@@ -12,7 +12,7 @@ import numpy as np
 from colloc.muscles import MusclePath, Muscles
 from colloc.plot.bars import Face, RoundBar, bars_of
 from colloc.plot.posture import Successive, skeleton
-from colloc.plot.sampling import by_phase, fine_times, title_of
+from colloc.plot.sampling import by_phase, fine_times, models, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
 from colloc.plot.triangles import LinkMeshes
 from colloc.problem import Instant
@@ -23,6 +23,7 @@ from colloc.support.display import short
 _TIMES = 160  # of a recording, at least
 _ROOM = 1.0  # of the mechanism's size around it, in which all of large obstacles is seen at first
 _TINY = 1e-9  # of the largest: no force
+_ORDER = {"rad": 0, "N m": 0, "m": 1, "N": 1, "": 2}  # in which the units of a quantity come, quaternions last
 
 
 class CurveGroup(NamedTuple):
@@ -108,6 +109,8 @@ class Recording:
         A few words more.
     ghost : bool
         Whether it is drawn faintly, without curves.
+    curves_alone : bool
+        Whether there are no bodies to be seen.
     meshes : LinkMeshes, optional
         In which it is seen.
     """
@@ -121,6 +124,7 @@ class Recording:
     plane: tuple[int, int] | None = None
     detail: str = ""
     ghost: bool = False
+    curves_alone: bool = False
     meshes: LinkMeshes | None = None
 
     def having(self, groups: Sequence[CurveGroup] = (), arrows: Sequence[ForceArrow] = ()) -> Recording:
@@ -143,7 +147,7 @@ def solution_recording(
     solution: Solution | PhasesSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
     times: np.ndarray | None = None, detail: str | None = None, meshes: LinkMeshes | None = None,
 ) -> Recording:  # fmt: skip
-    """A solution with its positions, torques, signals and loads.
+    """A solution with its signals and loads; of a problem without bodies the signals alone.
 
     Parameters
     ----------
@@ -160,14 +164,16 @@ def solution_recording(
     meshes : LinkMeshes, optional
     """
     t = fine_times(solution, int(_TIMES * share), least=2) if times is None else times
-    figure = skeleton(solution, t)
     words = f"{solution.status}, cost {short(solution.cost)}" if detail is None else detail
-    recording = from_figure(figure, name or title_of(solution), words)
+    if any(model.n for model in models(solution)):
+        recording = from_figure(skeleton(solution, t), name or title_of(solution), words)
+    else:
+        recording = _without_bodies(solution, t, name or title_of(solution), words)
     phases = [(phase, name) for name, phase in solution.phases.items()]
     parts = []
     for segment, (phase, times) in zip(recording.segments, by_phase(solution, t), strict=True):
         label = next(label for other, label in phases if other is phase)
-        groups, arrows = _groups(phase, times), tuple(load_arrows(phase, times))
+        groups, arrows = tuple(_curves(phase, times, brief=detail is not None)), tuple(load_arrows(phase, times))
         cords = () if muscles is None else tuple(_cords(phase, times, muscles))
         parts.append(replace(segment, name=label, groups=groups, arrows=arrows, cords=cords))
     recording = replace(recording, segments=tuple(parts))
@@ -195,13 +201,25 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
 
 
 def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], values: np.ndarray) -> list[CurveGroup]:
-    """Quantities of joints, shape (N, names), as a group for each unit; forces are called so."""
+    """Quantities, shape (N, names), as a group for each unit; torques of slides are called forces."""
     groups = []
-    for unit in sorted(dict.fromkeys(units), key=("rad", "", "N m", "m", "N").index):
+    for unit in dict.fromkeys(units):
         members = [k for k, other in enumerate(units) if other == unit]
         shown = tuple(names[k] for k in members)
-        groups.append(CurveGroup("force" if unit == "N" else label, unit, shown, np.asarray(values)[:, members]))
-    return groups
+        title = "force" if (label, unit) == ("torque", "N") else label
+        groups.append(CurveGroup(title, unit, shown, np.asarray(values)[:, members]))
+    return sorted(groups, key=lambda group: _ORDER.get(group.unit, 0))
+
+
+def _without_bodies(solution: Solution | PhasesSolution, t: np.ndarray, name: str, detail: str) -> Recording:
+    """A motion of which there are curves alone: a point that nobody sees."""
+    nothing = (RoundBar(0, 0, 0.0, 0.0, "base"),)
+    starts = list(solution.start_times.values())
+    segments = tuple(
+        Segment(times + start, np.zeros((times.size, 1, 3)), nothing)
+        for start, (_, times) in zip(starts, by_phase(solution, t), strict=True)
+    )
+    return Recording(name, segments, {}, np.zeros(3), np.ones(3), up=2, detail=detail, curves_alone=True)
 
 
 def guess_recording(pose: Pose, duration: float, name: str, *, ghost: bool) -> Recording:
@@ -209,16 +227,19 @@ def guess_recording(pose: Pose, duration: float, name: str, *, ghost: bool) -> R
     return from_figure(pose(np.linspace(0, duration, _TIMES)), name, ghost=ghost)
 
 
-def _groups(phase: Solution, times: np.ndarray) -> tuple[CurveGroup, ...]:
-    """Positions and torques by unit, then unknown signals and states."""
-    model, sample = phase.problem.model, phase.at(times)
-    groups = curves_by_unit("position", model.position_names, model.position_units, sample.q)
-    groups += curves_by_unit("torque", model.joint_names, model.torque_units, sample.tau)
-    for name, values in sample.signals.items():
-        rows = np.asarray(values).reshape(times.size, -1)
-        names = (name,) if rows.shape[1] == 1 else tuple(f"{name}[{k}]" for k in range(rows.shape[1]))
-        groups.append(CurveGroup(name, "", names, rows))
-    return tuple(groups)
+def _curves(phase: Solution, times: np.ndarray, *, brief: bool) -> list[CurveGroup]:
+    """All signals but accelerations by unit, without what is held at zero; in brief variables and torques alone."""
+    definitions, problem = phase.signals.definitions, phase.problem
+    variables = {"q", "tau", *(unknown.name for unknown in problem.all_unknowns)}
+    names = [name for name in definitions if name != "qdd" and (name in variables or not brief)]
+    groups: list[CurveGroup] = []
+    for name, values in (phase.signals.at(times, *names) if names else {}).items():
+        signal = definitions[name]
+        free = np.flatnonzero(~signal.zero).tolist()
+        labels, units = signal.names or signal.labels, [signal.units[k] for k in free]
+        title = signal.title.removeprefix("joint ")
+        groups += curves_by_unit(title, [labels[k] for k in free], units, np.asarray(values)[:, free])
+    return groups
 
 
 def _cords(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Cord]:

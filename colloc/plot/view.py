@@ -62,7 +62,7 @@ def view(
 ) -> Viewer:
     """A page on which a mechanism is seen from all sides, moved, or played: one file that needs no network.
 
-    It turns, shifts and zooms with the mouse, with fingers and by keys, and has the time, the curves of the joints and
+    It turns, shifts and zooms with the mouse, with fingers and by keys, and has the time, the curves of all signals and
     the names of the phases below. Links are as thick as water of their mass would make them; obstacles, shapes on
     links, markers, ways of the tips, and forces and moments of loads are drawn as well. Of a model every joint has a
     slider.

@@ -594,6 +594,9 @@ function labels(c, states) {
 }
 
 function draw() {
+  if (scene.curves_alone) film(); else picture();
+}
+function picture() {
   const [c, w, h] = fitted(get("scene"));
   aim(w, h);
   const states = takes.filter(take => take.shown && (!take.ghost || layers.ghosts) && (!inTurn(take) || layers.steps)).map(stateOf);
@@ -605,6 +608,9 @@ function draw() {
   solids(c, states);
   if (layers.forces) forces(c, states);
   if (layers.joints) labels(c, states);
+  film();
+}
+function film() {
   if (plays) {
     chart();
     get("seek").value = 1000 * time / total;
@@ -934,6 +940,7 @@ const memory = (() => { try { return scene.key && window.top !== window ? window
 // With frame=1 there is the picture alone, on white.
 const asked = new URLSearchParams(location.hash.slice(1) || (memory && memory.getItem(scene.key)) || "");
 root.classList.toggle("frame", asked.get("frame") === "1");
+root.classList.toggle("plain", scene.curves_alone);
 theme(asked.has("theme") ? asked.get("theme") === "dark" : prefers.matches);
 for (const key of (asked.get("show") || "").split(",")) if (key in layers) layers[key] = true;
 for (const key of (asked.get("hide") || "").split(",")) if (key in layers) layers[key] = false;

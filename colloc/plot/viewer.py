@@ -163,6 +163,7 @@ def scene(
         "floor": round(min(0.0, lowest) if lowest <= _NEAR * size else lowest, 5),
         "size": round(size, 5),
         "slow": slow,
+        "curves_alone": all(recording.curves_alone for recording in recordings),
         "recordings": [_recording(recording, size) for recording in recordings],
         "model": model,
     } | parts

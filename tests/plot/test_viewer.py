@@ -533,7 +533,7 @@ def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swin
     run = co.solve(
         co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x]), co.BSpline(5)
     )
-    for draw in (view, co.plot.motion):
+    for draw in (lambda run: view(run, guess=True), co.plot.motion):
         with pytest.raises(co.InputError, match="a problem of states alone has no stick figure"):
             draw(run)
 
@@ -549,3 +549,27 @@ def test_an_arm_that_reaches_far_is_not_followed():
     (recording,) = scene_of(co.plot.view(two_link(), q, t))["recordings"]
     assert recording["track"] is None
     assert recording["high"][0] - recording["low"][0] == pytest.approx(2 * LENGTH + 2 * LENGTH * np.cos(pi - 3.0), 0.05)
+
+
+def test_curves_of_all_signals_are_played_without_bodies():
+    """A tank that two pumps fill: no picture, a curve for each signal and unit, and none of what is held at zero."""
+    pump = co.Unknown("pump", names=("left", "right"), unit=("l/s", "m3/s"), lower=0.0, upper=(2.0, 0.0))
+    level = co.State("level", rate=lambda now: now.pump[0], unit="l")
+    ends = [co.initial(states={"level": 0.5}), co.final(states={"level": 1.0})]
+    cost = co.integral(lambda now: ca.sumsqr(now.pump))
+    filled = co.solve(co.Problem(co.Model.empty(), 2.0, cost, ends, unknowns=[pump, level]), co.Radau(2))
+    scene = scene_of(co.plot.view(filled))
+    assert scene["curves_alone"]
+    (segment,) = scene["recordings"][0]["segments"]
+    assert [(g["label"], g["unit"], g["names"]) for g in segment["groups"]] == [
+        ("pump", "l/s", ["left"]),
+        ("level", "l", ["level"]),
+    ]
+    t = unpacked(segment["t"])[:, 0]
+    np.testing.assert_allclose(unpacked(segment["groups"][1]["values"])[:, 0], 0.5 + t / 4, atol=1e-4)
+
+
+def test_a_body_of_which_nothing_but_its_mass_is_known_is_a_ball():
+    hull = co.Model(co.floating("hull", sequence="quaternion", mass=1.0, inertia=(0.01, 0.01, 0.02)))
+    (ball,) = scene_of(co.plot.view(hull))["recordings"][0]["segments"][0]["bars"]
+    assert ball[2] == pytest.approx((3 / (4 * np.pi * 1000)) ** (1 / 3), abs=1e-5)
