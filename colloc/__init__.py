@@ -128,12 +128,12 @@ _PACKAGES = {
         "ContactSphere Contribution Cost GroundContact Instant Number Parametrised Part Statement bounded ground "
         "parametrised"
     ),
-    "refinement": "AtSwitches Attempt Iteration Refine SeekStarts SolutionWarning Solve",
+    "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
     "support": "InputWarning",
-    "sweeps": "Optima Sweep",
+    "sweeps": "Independent Optima Processes Sweep",
     "transcription": "NLP PhasesNLP point_to_point",
 }
 # fmt: on

@@ -100,13 +100,14 @@ NOTHING = Cost(())
 
 def checked_cost(value: Any, see: str = "co.duration, co.integral") -> Cost:
     """A cost, or the first of a list of costs, which knows the later ones; InputError for anything else."""
-    first, *later = value if isinstance(value, list | tuple) and value else [value]
-    for cost in (first, *later):
+    costs: list[Any] = list(value) if isinstance(value, list | tuple) and value else [value]
+    for cost in costs:
         if not isinstance(cost, Cost):
             raise InputError(
                 f"minimize must be a Cost (see {see}), or a list of costs in order of importance, got "
                 f"{quoted(cost)}{missing_call_hint(cost)}"
             )
+    first, *later = costs
     return Cost(first.terms, (*first.later, *later)) if later else first
 
 

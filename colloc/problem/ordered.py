@@ -22,6 +22,7 @@ from colloc.problem.joint_constraints import initial
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Problem
 from colloc.problem.unknowns import State
+from colloc.support.checks import InputError
 from colloc.support.pickling import Portable
 
 SLACK = 1e-4  # of the size of a cost, by which it may exceed its optimum at later levels
@@ -66,6 +67,15 @@ class OrderedCosts(Portable):
         fixed = _keeps_duration(self.problem, len(self.costs))
         bound = cost if fixed else cost + SLACK * size
         return replace(self, costs=(*self.costs, cost), bounds=(*self.bounds, bound))
+
+
+def check_one_cost(problem: Problem | Phases) -> None:
+    """InputError for costs in order of importance."""
+    if any(part.minimize.later for part in _parts(problem)):
+        raise InputError(
+            "minimize has costs in order of importance, which co.solve(problem, curve) takes; a program, a sweep or a "
+            "search has one cost"
+        )
 
 
 def at_level(problem: Problem | Phases, bounds: Sequence[float]) -> Any:

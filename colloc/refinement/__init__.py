@@ -3,7 +3,8 @@
 solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
 plan             the steps between: solve, seek other starts, refine, end intervals at switches
 random_motions   random motions to start from
-starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
+starts           starts on a coarse grid, and the optima to which they lead
+seek_starts      the search for cheaper optima than that of the guess, within one solve
 run              a way of solving programs, one after another
 rounds           a motion refined, round after round or at its switches
 next_grid        where a finer grid follows from the error on this one
@@ -20,8 +21,9 @@ from colloc.refinement.failure import SolutionWarning, SolveError
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.plan import AtSwitches, Attempt, Refine, SeekStarts, Solve
 from colloc.refinement.solve import refine, solve
+from colloc.refinement.starts import SearchSettings
 
 __all__ = [
-    "AtSwitches", "Attempt", "Iteration", "Refine", "SeekStarts", "SolutionWarning", "Solve", "SolveError", "refine",
-    "solve",
+    "AtSwitches", "Attempt", "Iteration", "Refine", "SearchSettings", "SeekStarts", "SolutionWarning", "Solve",
+    "SolveError", "refine", "solve",
 ]  # fmt: skip

@@ -181,7 +181,7 @@ class SeekStarts(PlanStep):
         flag("quick", self.quick)
 
     def __call__(self, attempt: Attempt, /) -> Attempt:
-        from colloc.refinement.starts import best_of_starts  # a single run does without
+        from colloc.refinement.seek_starts import best_of_starts  # a single run does without
 
         best, guess = best_of_starts(
             attempt.nlp, attempt.answer, attempt.run, attempt.guess, self.count, quick=self.quick

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from colloc.support.display import short
 
 
-class Valley(NamedTuple):
+class Basin(NamedTuple):
     """Starts that have led to one motion.
 
     Parameters
@@ -30,7 +30,7 @@ class Starts(NamedTuple):
 
     Parameters
     ----------
-    valleys : tuple of Valley
+    basins : tuple of Basin
         That of the answer first, then by cost.
     failed : tuple of int
         Numbers of the starts that have led to no optimum.
@@ -44,28 +44,28 @@ class Starts(NamedTuple):
     True
     """
 
-    valleys: tuple[Valley, ...]
+    basins: tuple[Basin, ...]
     failed: tuple[int, ...]
 
     @property
     def count(self) -> int:
         """Number of starts."""
-        return len(self.failed) + sum(len(valley.starts) for valley in self.valleys)
+        return len(self.failed) + sum(len(basin.starts) for basin in self.basins)
 
     @property
     def from_guess(self) -> bool:
         """Whether the guess leads to the answer."""
-        return 0 in self.valleys[0].starts
+        return 0 in self.basins[0].starts
 
     def __str__(self) -> str:
-        answer, *others = self.valleys
+        answer, *others = self.basins
         if len(answer.starts) == self.count:
             return f"{self.count}: all lead to this motion"
         leads = "leads" if len(answer.starts) == 1 else "lead"
         whose = "the guess among them" if self.from_guess else "the guess does not"
         parts = [f"{len(answer.starts)} {leads} to this motion, {whose}"]
         if others:
-            starts, least = sum(len(valley.starts) for valley in others), min(valley.cost for valley in others)
+            starts, least = sum(len(basin.starts) for basin in others), min(basin.cost for basin in others)
             parts.append(f"{starts} to {len(others)} other{'s' * (len(others) > 1)}, costs from {short(least)}")
         if self.failed:
             parts.append(f"{len(self.failed)} to none")

@@ -1,7 +1,7 @@
 """Many problems at once: the optima that random starts lead to, and parameter studies.
 
 search      multistart: random starts, the best of which are solved on the grid asked for
-screening   the workers of a search: a start on a coarse grid, an optimum on a finer one
+programs    the program with which many solves begin
 guesses     whether the caller's guess fits
 optima      the optima of a search, told apart by cost and motion
 sweep       sweep: a problem for many values, resumed from a folder
@@ -12,11 +12,13 @@ warnings    warnings of many solves, those that are alike said once
 """
 
 from colloc.support.packages import register_public
+from colloc.sweeps.executors import Processes
+from colloc.sweeps.guesses import Independent
 from colloc.sweeps.optima import Optima, Optimum, StartResult
 from colloc.sweeps.search import multistart
 from colloc.sweeps.sweep import sweep
 from colloc.sweeps.table import Sweep
 
-__all__ = ["Optima", "Optimum", "StartResult", "Sweep", "multistart", "sweep"]
+__all__ = ["Independent", "Optima", "Optimum", "Processes", "StartResult", "Sweep", "multistart", "sweep"]
 
 register_public(__name__)

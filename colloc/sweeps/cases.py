@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.curves.curve import stored_curve
-from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
-from colloc.refinement.plan import TOLERANCE, AtSwitches, Attempt, Refine, Solve
+from colloc.refinement.plan import FOR_ONE_RUN, AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves
 from colloc.solution import PhasesSolution, Solution, solution_of
@@ -24,9 +23,9 @@ from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+from colloc.sweeps.programs import first_program
 from colloc.sweeps.warnings import warnings_of
-from colloc.transcription import NLP, DeferredNLP, PhasesNLP, checked_curves, default_curves, program_of
-from colloc.transcription.nlp import Recipe
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
 _ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)
 
@@ -127,12 +126,13 @@ class CaseSolver(Portable):
     ----------
     problem : Problem, Phases, or callable
         With the values as parameters, or as arguments of the function that states it.
+    program : DeferredNLP, optional
+        Of all cases on the first grid, where they differ in parameters.
     curve : optional
     tol : float, optional
     record : mapping of str to callable
         Solution -> number, columns of the table beside the library's.
     solver : Solver
-    compile : bool, Compile or None
     parameters : callable, optional
         Values -> the problem's parameters, where they are not the values themselves.
     guess : optional
@@ -140,11 +140,11 @@ class CaseSolver(Portable):
     """
 
     problem: Problem | Phases | Callable[..., Problem | Phases]
+    program: DeferredNLP | None
     curve: Curves | None
     tol: float | None
     record: Mapping[str, Callable[[Any], float]]
     solver: Solver
-    compile: bool | Compile | None
     parameters: Callable[..., Values] | None = None
     guess: Any = None
 
@@ -162,13 +162,13 @@ class CaseSolver(Portable):
 
     def _solved(self, case: Case) -> Solution | PhasesSolution:
         """The solution of a case, in whatever status the solver has left it."""
-        begin, nlp = time.perf_counter(), self._nlp(case.values)
+        begin, nlp = time.perf_counter(), self._program(case.values).built
         run = self._run(nlp.problem, case.values)
         guess = self.guess if case.neighbour is None else self._neighbour(nlp, *case.neighbour)
         solved = Solve()(Attempt(nlp, run, guess, begin=begin))
         if case.neighbour is not None and solved.answer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
             solved = Solve()(Attempt(nlp, run, self.guess, begin=begin))  # a neighbour that misleads
-        if self._tolerance is not None:
+        if self.tol is not None:
             solved = replace(solved, guess=None).followed([Refine(), AtSwitches()])
         solution = solved.answer
         if solution.outcome.status is Status.INTERRUPTED:
@@ -187,41 +187,30 @@ class CaseSolver(Portable):
         meta["curves"] = {name: stored_curve(phase.curve) for name, phase in solution.phases.items()}
         return _stored(row, arrays, meta)
 
-    @property
-    def _tolerance(self) -> float | None:
-        return TOLERANCE if self.tol is None and self.curve is None else self.tol
-
     def _run(self, problem: Problem | Phases, values: Values) -> Run:
         parameters: Values | None = values
         if self.parameters is not None:
             parameters = self.parameters(**values)
         elif callable(self.problem):
             parameters = None
-        tolerance = 1e-2 if self._tolerance is None else self._tolerance
+        tolerance = FOR_ONE_RUN if self.tol is None else self.tol
         return Run(problem.parameter_values(parameters), self.solver, False, tolerance)
-
-    def _curve(self, problem: Problem | Phases) -> Curves:
-        if self.curve is not None:
-            return self.curve
-        return default_curves(problem, guessed=self.guess is not None)
 
     def problem_of(self, values: Values) -> Problem | Phases:
         """The problem of a case."""
-        if not callable(self.problem):
-            return self.problem
+        return self._program(values).problem
+
+    def _program(self, values: Values) -> DeferredNLP:
+        """The program of a case on its first grid."""
+        if self.program is not None:
+            return self.program
+        assert callable(self.problem)
         problem = self.problem(**values)
         if not isinstance(problem, Problem | Phases):
             raise InputError(
                 f"problem must return a Problem or Phases for a case, got {quoted(problem)} for {dict(values)}"
             )
-        return problem
-
-    def _nlp(self, values: Values) -> NLP | PhasesNLP:
-        """The program of a case on its first grid."""
-        if not callable(self.problem):
-            return self._shared_nlp.built
-        problem = self.problem_of(values)
-        return program_of(problem, self._curve(problem), compile=self.compile)
+        return first_program(problem, self.curve, guessed=self.guess is not None)
 
     def _neighbour(self, nlp: NLP | PhasesNLP, values: Values, content: bytes) -> Solution | PhasesSolution:
         """The solution in the file of a case from which another starts."""
@@ -233,35 +222,28 @@ class CaseSolver(Portable):
         """The last solution by its file, which as a rule is the next case's neighbour, where cases share a problem."""
         return {}
 
-    @cached_property
-    def _shared_nlp(self) -> DeferredNLP:
-        """The program of all cases on the first grid, where they differ in parameters."""
-        assert not callable(self.problem)
-        curves = checked_curves(self.problem, self._curve(self.problem))
-        recipes = {name: Recipe(curve, compile=self.compile) for name, curve in curves.items()}
-        return DeferredNLP(self.problem, recipes)
-
     def solution(self, values: Values, content: bytes) -> Solution | PhasesSolution:
         """The solution in a case's file, its program built on demand."""
-        program = None if callable(self.problem) else self._shared_nlp
-        return self._solution(self.problem_of(values), program, values, content)
+        program = self._program(values)
+        return self._solution(program.problem, program, values, content)
 
     def _solution(
         self,
         problem: Problem | Phases,
-        program: NLP | PhasesNLP | DeferredNLP | None,
+        program: NLP | PhasesNLP | DeferredNLP,
         values: Values,
         content: bytes,
     ) -> Solution | PhasesSolution:
         """The solution in a file, as that of a program which is on the same grid, or else of one on its grid."""
         arrays, meta = from_bytes("a case", content)
         nodes, largest = extra_nodes(arrays, meta["curves"]), 10 * arrays["x"].size
-        recipes = {
-            name: Recipe(curve_from("a case", curve, largest), extra=nodes[name], compile=self.compile)
+        recipes = DeferredNLP.of(program).recipes
+        stored = {
+            name: recipes[name]._replace(curve=curve_from("a case", curve, largest), extra=nodes[name])
             for name, curve in meta["curves"].items()
         }
-        deferred = DeferredNLP(problem, recipes)
-        if program is None or program.curves != deferred.curves or deferred.has_extra_nodes:
+        deferred = DeferredNLP(problem, stored)
+        if program.curves != deferred.curves or deferred.has_extra_nodes:
             program = deferred
         return solution_of(program, outcome_from(arrays, meta), self._run(problem, values).parameters)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from colloc.refinement.starts import SAME_COST
 from colloc.solution import PhasesSolution, Solution
 from colloc.support.display import Table, short
 from colloc.sweeps.warnings import warnings_of
+
+_COMPARABLE = 5  # random starts, by which the chance of another optimum is estimated
 
 
 class Optimum(NamedTuple):
@@ -74,11 +75,8 @@ class Optima:
         By number.
     interrupted : bool
         Whether Ctrl-C came before all were done.
-
-    Attributes
-    ----------
     same_cost : float
-        By how much, of their size, costs differ that count as the same.
+        Difference of costs, of their size, that count as the same.
 
     Examples
     --------
@@ -89,11 +87,10 @@ class Optima:
     True
     """
 
-    same_cost: ClassVar[float] = SAME_COST
-
     optima: tuple[Optimum, ...]
     starts: tuple[StartResult, ...]
     interrupted: bool = False
+    same_cost: float = 1e-3
 
     @property
     def best(self) -> Solution | PhasesSolution:
@@ -142,7 +139,8 @@ class Optima:
         notes = [f"{len(self.starts)} starts: {failed} without an optimum, {groups} {optima} on the coarse grid"]
         if count := len(self._random):
             sample = f"{count} random start{'s' * (count > 1)}"
-            notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}, by {sample}")
+            chance = f"{self.unseen:.0%}" if count >= _COMPARABLE else "not known yet"
+            notes.append(f"chance that one more random start ends in another optimum: {chance}, by {sample}")
         notes += [f"optimum {k}: {sentence}" for k, optimum in enumerate(self.optima) for sentence in optimum.warnings]
         if self.interrupted:
             notes.append("interrupted before all starts were done")

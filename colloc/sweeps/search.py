@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
 from colloc.refinement.failure import SolveError
-from colloc.refinement.starts import Curves, ScreeningResult, StartJob, alike, batches, grouped
+from colloc.refinement.plan import FOR_ONE_RUN, TOLERANCE, AtSwitches, Attempt, Refine, Solve
+from colloc.refinement.run import Run
+from colloc.refinement.starts import (
+    CoarseStarts,
+    Curves,
+    ScreeningResult,
+    SearchSettings,
+    StartJob,
+    alike,
+    batches,
+    grouped,
+)
 from colloc.solution import PhasesSolution, Solution
 from colloc.solver import Solver, Status, chosen_solver
-from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
+from colloc.support.checks import InputError, count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
+from colloc.support.pickling import Portable
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import tracked
 from colloc.sweeps.executors import check_executor, open_executor, results
 from colloc.sweeps.guesses import check_guess
 from colloc.sweeps.optima import Optima, Optimum, StartResult
-from colloc.sweeps.screening import Refining, Screening, coarser
+from colloc.sweeps.programs import first_program
 from colloc.sweeps.warnings import warn_grouped
-from colloc.transcription import DeferredNLP, checked_curves, default_curves
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
 _FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
 
@@ -31,17 +43,14 @@ _FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
 @tracked
 @silent_if_told
 def multistart(
-    problem: Problem | Phases,
+    problem: Problem | Phases | NLP | PhasesNLP,
     curve: Curves | None = None,
     *,
     guess: Any = None,
-    starts: int = 20,
-    seed: int = 0,
-    keep: int = 3,
+    starts: int | SearchSettings = 20,
     executor: Executor | int | None = None,
     tol: float | None = None,
     parameters: Mapping[str, Any] | None = None,
-    compile: bool | Compile | None = None,
     solver: Solver | None = None,
     progress: bool | None = None,
 ) -> Optima:
@@ -56,21 +65,19 @@ def multistart(
 
     Parameters
     ----------
-    problem : Problem or Phases
+    problem : Problem, Phases or NLP
+        An NLP, as `transcribe` returns it, brings its curve and compiled functions.
     curve : optional
         As in `solve`; by default one of its own, refined to 1e-3.
     guess : optional
         The first start, as in `solve`.
-    starts : int
-        Number of starts, at least 2.
-    seed : int
-        Of the random motions.
-    keep : int
-        Distinct optima of the coarse grid that are solved on the curve asked for.
+    starts : int or SearchSettings
+        Number of starts, at least 2; or `co.refinement.SearchSettings`, with the seed of the random motions, how many
+        distinct optima are solved on the curve asked for, and when two are the same.
     executor : int or Executor, optional
         That many processes, or any executor of concurrent.futures. By default one start after another, here; see
         `sweep`.
-    tol, parameters, compile, solver :
+    tol, parameters, solver :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -103,53 +110,90 @@ def multistart(
     >>> len(optima.starts), optima.interrupted
     (4, False)
     """
-    instance("problem", problem, Problem | Phases)
-    count("starts", starts, at_least=2)
-    count("seed", seed, at_least=0)
-    count("keep", keep, at_least=1)
+    instance("problem", problem, Problem | Phases | NLP | PhasesNLP)
+    settings = starts if isinstance(starts, SearchSettings) else SearchSettings(count("starts", starts, at_least=2))
     check_executor(executor)
     if progress is not None:
         flag("progress", progress)
-    if curve is None:
-        curve = default_curves(problem, guessed=guess is not None)
-        tol = 1e-3 if tol is None else tol
     if tol is not None:
         relative_tolerance("tol", tol)
+    if curve is None and isinstance(problem, Problem | Phases):
+        tol = TOLERANCE if tol is None else tol
     with InterruptGuard():
         if guess is not None:
-            check_guess(problem, guess)
-        values = problem.parameter_values(parameters)
-        curve = checked_curves(problem, curve)
-        screening = Screening(problem, coarser(curve), values, seed, chosen_solver(solver), compile, guess)
-        refining = Refining(screening, curve, tol)
+            check_guess(problem if isinstance(problem, Problem | Phases) else problem.problem, guess)
+        program = first_program(problem, curve, guessed=guess is not None)
+        tolerance = FOR_ONE_RUN if tol is None else tol
+        values = program.problem.parameter_values(parameters)
+        run = Run(values, chosen_solver(solver), False, tolerance)
+        screening = CoarseStarts(_coarse(program, settings), replace(run, tolerance=FOR_ONE_RUN), settings, guess)
+        refining = Refining(screening, program, run, refines=tol is not None)
         _ = screening.nlp  # what does not fit the problem is said here, once
-    with open_executor(executor) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
-        search = _Search(pool, starts)
+    with open_executor(executor) as pool, Progress(settings.starts + settings.keep + 1, "starts", progress) as bar:
+        search = _Search(pool, settings)
         search.screen(screening, bar)
-        search.refine(refining, keep, bar)
+        search.refine(refining, bar)
     with InterruptGuard():
-        optima = search.optima(screening)
+        optima = search.optima(screening, program.problem)
         warn_grouped("optimum", {k: optimum.warnings for k, optimum in enumerate(optima.optima)})
         return optima
+
+
+def _coarse(program: DeferredNLP, settings: SearchSettings) -> DeferredNLP:
+    """A program on a coarse grid."""
+    recipes = {
+        name: recipe._replace(curve=settings.coarser(recipe.curve), extra=None)
+        for name, recipe in program.recipes.items()
+    }
+    return DeferredNLP(program.problem, recipes)
+
+
+@dataclass(frozen=True, eq=False)
+class Refining(Portable):
+    """A worker that solves on the grid that is asked for, from optima on the coarse one.
+
+    Parameters
+    ----------
+    coarse : CoarseStarts
+    program : DeferredNLP
+    run : Run
+    refines : bool
+        Whether the grid is refined to the tolerance of the run.
+    """
+
+    coarse: CoarseStarts
+    program: DeferredNLP
+    run: Run
+    refines: bool
+
+    def __call__(self, result: ScreeningResult | None) -> Solution | PhasesSolution | str:
+        """The optimum near a coarse one, or from the first guess if None; the reason where there is none."""
+        begin = time.perf_counter()
+        guess: Any = self.coarse.guess if result is None else self.coarse.solution(result)
+        steps = [Solve(), Refine(), AtSwitches()] if self.refines else [Solve()]
+        try:
+            return Attempt(self.program.built, self.run, guess, begin=begin).followed(steps).answer
+        except InputError as error:
+            return str(error)
 
 
 class _Search:
     """The starts of a search: those screened on the coarse grid, and the best of them on the grid asked for."""
 
-    def __init__(self, executor: Executor | None, starts: int):
-        self._executor, self._count = executor, starts
+    def __init__(self, executor: Executor | None, settings: SearchSettings):
+        self._executor, self._settings = executor, settings
         self._coarse: list[ScreeningResult] = []
         self._fine: list[tuple[ScreeningResult | None, Solution | PhasesSolution]] = []
         self._near: dict[int, int] = {}
         self._interrupted = False
 
-    def screen(self, screening: Screening, bar: Progress) -> None:
+    def screen(self, screening: CoarseStarts, bar: Progress) -> None:
         """All starts on the coarse grid: random ones, then in rounds those near the best ends so far."""
-        for jobs in batches(self._count, self._coarse):
+        for jobs in batches(self._settings, self._coarse):
             self._near |= {job.number: job.parent for job in jobs if job.parent is not None}
             self._screen(screening, jobs, bar)
 
-    def _screen(self, screening: Screening, jobs: list[StartJob], bar: Progress) -> None:
+    def _screen(self, screening: CoarseStarts, jobs: list[StartJob], bar: Progress) -> None:
         if self._interrupted:
             return
         try:
@@ -158,16 +202,17 @@ class _Search:
                     result = ScreeningResult(jobs[k].number, f"{type(result).__name__}: {result}")
                 self._coarse.append(result)
                 bar.step(f"best {min(r.cost for r in self._coarse):.6g}")
-                if result.reason == Status.INTERRUPTED:
+                if result.failure == Status.INTERRUPTED:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
             self._interrupted = True
 
-    def refine(self, refining: Refining, keep: int, bar: Progress) -> None:
+    def refine(self, refining: Refining, bar: Progress) -> None:
         """The best distinct ends on the curve that is asked for, and the first guess."""
         if self._interrupted:
             return
-        parents = [None, *(group[0] for group in grouped(self._coarse)[:keep])]
+        keep = self._settings.keep
+        parents = [None, *(group[0] for group in grouped(self._coarse, self._settings)[:keep])]
         if len(parents) <= keep:
             bar.step(count=keep + 1 - len(parents))  # no more distinct ends: else the bar would stop early, in red
         try:
@@ -181,9 +226,9 @@ class _Search:
         except KeyboardInterrupt:
             self._interrupted = True
 
-    def optima(self, screening: Screening) -> Optima:
+    def optima(self, screening: CoarseStarts, problem: Problem | Phases) -> Optima:
         """All optima on the finest grid that there are, the best first; the error where there are none."""
-        groups = grouped(self._coarse)
+        groups = grouped(self._coarse, self._settings)
         group_of = {result.number: k for k, group in enumerate(groups) for result in group}
         if not self._fine and not self._interrupted:
             raise self._failure()
@@ -194,25 +239,25 @@ class _Search:
         for parent, solution in sorted(fine, key=lambda pair: pair[1].cost):
             end = ScreeningResult.of(_FIRST_GUESS, solution)
             numbers = {_FIRST_GUESS} if parent is None else {r.number for r in groups[group_of[parent.number]]}
-            same = next((starts for optimum, _, starts in distinct if alike(optimum, end)), None)
+            same = next((starts for optimum, _, starts in distinct if alike(optimum, end, self._settings)), None)
             if same is None:
                 distinct.append((end, solution, numbers))
             else:
                 same |= numbers
         optima = tuple(
-            Optimum(_for_problem(solution, screening.problem), tuple(sorted(starts - {_FIRST_GUESS})),
+            Optimum(_for_problem(solution, problem), tuple(sorted(starts - {_FIRST_GUESS})),
                     _FIRST_GUESS in starts)
             for _, solution, starts in distinct
         )  # fmt: skip
         starts = tuple(
-            StartResult(r.number, self._near.get(r.number), r.cost, group_of.get(r.number), r.reason, r.seconds)
+            StartResult(r.number, self._near.get(r.number), r.cost, group_of.get(r.number), r.failure, r.seconds)
             for r in sorted(self._coarse, key=lambda r: r.number)
         )
-        return Optima(optima, starts, self._interrupted)
+        return Optima(optima, starts, self._interrupted, self._settings.same_cost)
 
     def _failure(self) -> SolveError:
         """The error of a search without any optimum."""
-        reasons = [result.reason for result in self._coarse if result.reason]
+        reasons = [result.failure for result in self._coarse if result.failure]
         lines = [f"  {reasons.count(reason)} starts: {reason}" for reason in dict.fromkeys(reasons)]
         return SolveError("\n".join([f"none of {len(self._coarse)} starts has led to an optimum", *lines]), None)
 

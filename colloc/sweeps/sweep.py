@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from colloc.kernels import Compile, check_compile
 from colloc.problem import Phases, Problem
+from colloc.refinement.plan import TOLERANCE
 from colloc.refinement.starts import Curves
 from colloc.solution import BaseSolution
 from colloc.solver import Solver, chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
-from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
+from colloc.support.checks import InputError, flag, function, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import tracked
@@ -32,10 +32,11 @@ from colloc.sweeps.cases import (
     warm_start_parents,
 )  # fmt: skip
 from colloc.sweeps.executors import check_executor, open_executor, run_task, serialised
-from colloc.sweeps.guesses import check_guess
+from colloc.sweeps.guesses import Independent, check_guess
+from colloc.sweeps.programs import first_program
 from colloc.sweeps.table import COLUMNS, Sweep
 from colloc.sweeps.warnings import warn_grouped
-from colloc.transcription import checked_curves
+from colloc.transcription import NLP, PhasesNLP
 from colloc.transcription.guess import Keyframes
 
 _ABOUT = "sweep.json"
@@ -46,7 +47,7 @@ _FORMAT = 2  # of the files of cases
 @tracked
 @silent_if_told
 def sweep(
-    problem: Problem | Phases | Callable[..., Problem | Phases],
+    problem: Problem | Phases | NLP | PhasesNLP | Callable[..., Problem | Phases],
     cases: Any,
     curve: Curves | None = None,
     *,
@@ -55,10 +56,7 @@ def sweep(
     record: Mapping[str, Callable[[Any], float]] | None = None,
     folder: str | os.PathLike[str] | None = None,
     executor: Executor | int | None = None,
-    warm: bool = True,
-    timeout: float | None = None,
     tol: float | None = None,
-    compile: bool | Compile | None = None,
     solver: Solver | None = None,
     progress: bool | None = None,
 ) -> Sweep:
@@ -69,9 +67,10 @@ def sweep(
 
     Parameters
     ----------
-    problem : Problem, Phases or callable
+    problem : Problem, Phases, NLP or callable
         With a `Parameter` for every name in cases, unless `parameters` says otherwise; or a function of these names
-        that returns the problem of a case: ``problem(payload=2.0, share=0.1)``.
+        that returns the problem of a case: ``problem(payload=2.0, share=0.1)``. An NLP, as `transcribe` returns it,
+        brings its curve and compiled functions.
     cases : mapping of str to sequence of float, or sequence of mappings of str to float
         A grid, all combinations, the last name varying fastest; or a table, a mapping for every case.
     curve : optional
@@ -80,7 +79,8 @@ def sweep(
         Function of the names in cases that returns the problem's parameters, where they are not the cases' own values:
         ``lambda stature, mass: anyone.values(human55(stature, mass))``, see `parametrised`.
     guess : optional
-        Where cases start that have no solved neighbour, as in `solve`.
+        Where cases start that have no solved neighbour, as in `solve`; with `co.sweeps.Independent(guess)` all cases
+        start from there.
     record : mapping of str to callable, optional
         Further columns: functions of a solution that return a number, such as
         ``{"peak": lambda solution: abs(solution.tau).max()}``.
@@ -89,13 +89,10 @@ def sweep(
         kill -9, goes on there with the same call. Without one nothing is kept but the table.
     executor : int or Executor, optional
         That many processes of its own, of which each has one thread, one that dies is replaced, and its case tried once
-        more; or any executor of concurrent.futures. By default one case after another, here. Where processes are
-        spawned, scripts need ``if __name__ == "__main__":``.
-    warm : bool
-        Whether cases start from solved neighbours; else all from the first guess.
-    timeout : float, optional
-        Seconds that a case may take in processes of the sweep's own, before it counts as failed.
-    tol, compile, solver :
+        more; `co.sweeps.Processes(2, timeout=60.0)`, which also ends a case after so many seconds; or any executor of
+        concurrent.futures. By default one case after another, here. Where processes are spawned, scripts need
+        ``if __name__ == "__main__":``.
+    tol, solver :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -128,34 +125,32 @@ def sweep(
     """
     names, values = enumerate_cases(cases)
     record = checked_record(record, (*names, *COLUMNS))
-    flag("warm", warm)
     if progress is not None:
         flag("progress", progress)
     if tol is not None:
         relative_tolerance("tol", tol)
-    if timeout is not None:
-        finite_number("timeout", timeout, positive=True)
-    if timeout is not None and not isinstance(executor, int):
-        raise InputError(f"timeout holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
-    if isinstance(problem, Problem | Phases):
+    warm, guess = not isinstance(guess, Independent), guess.guess if isinstance(guess, Independent) else guess
+    program, stated = None, problem
+    if isinstance(problem, Problem | Phases | NLP | PhasesNLP):
+        program = first_program(problem, curve, guessed=guess is not None)
+        stated = program.problem
         first = dict(zip(names, values[0].tolist(), strict=True))
-        problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
-        if curve is not None:
-            curve = checked_curves(problem, curve)
+        program.problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
     else:
         function("problem", problem, "a Problem, Phases or a function that returns one", *names, keywords=True)
-    check_compile(compile)
     if guess is not None:
-        check_guess(problem, guess)
-    worker = CaseSolver(problem, curve, tol, record, chosen_solver(solver), compile, parameters, guess)
+        check_guess(stated, guess)
+    if tol is None and curve is None and not isinstance(problem, NLP | PhasesNLP):
+        tol = TOLERANCE
+    worker = CaseSolver(stated, program, curve, tol, record, chosen_solver(solver), parameters, guess)
     no_parents: list[int | None] = [None] * len(values)
     parents = warm_start_parents(values, grid=isinstance(cases, Mapping)) if warm else no_parents
     study = _Study(worker, names, values, parents)
     if folder is not None:
         study.resume(_folder(folder), _about(worker, names, values, warm))
-    with open_executor(check_executor(executor), timeout) as pool, Progress(len(values), "cases", progress) as bar:
+    with open_executor(check_executor(executor)) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
     table = Sweep(worker, names, values, tuple(study.cases), study.interrupted)
     warn_grouped("case", table.warnings)
@@ -268,9 +263,10 @@ def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm:
     """The traits of a sweep by which a folder knows it again."""
     first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
     parts = {part: numbers.tolist() for part, numbers in fingerprint(first).items()}
+    curves = solver.curve if solver.program is None else solver.program.curves
     return {
         "format": _FORMAT, "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
-        "curve": repr(solver.curve), "tol": solver.tol, "guess": _numbers_of(solver.guess), "problem": parts,
+        "curve": repr(curves), "tol": solver.tol, "guess": _numbers_of(solver.guess), "problem": parts,
     }  # fmt: skip
 
 

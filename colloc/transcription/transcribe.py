@@ -10,6 +10,7 @@ from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
+from colloc.problem.ordered import check_one_cost
 from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.guess import default_curves
@@ -92,11 +93,7 @@ def program_of(
 ) -> NLP | PhasesNLP:
     """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
-    if any(part.minimize.later for part in (*problem.phases.values(), problem)):
-        raise InputError(
-            "minimize has costs in order of importance, which co.solve(problem, curve) takes; a program, a sweep or a "
-            "search has one cost"
-        )
+    check_one_cost(problem)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
     return build_program(problem, recipes)
 

@@ -83,7 +83,9 @@ def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.
     begin = time.perf_counter()
     problem, curve, ipopt = search
     several = None if executor == 1 else executor  # one worker is this process
-    found = co.multistart(problem, curve, starts=starts, executor=several, compile=True, solver=co.Ipopt(**ipopt))
+    found = co.multistart(
+        co.transcribe(problem, curve, compile=True), starts=starts, executor=several, solver=co.Ipopt(**ipopt)
+    )
     return found, time.perf_counter() - begin
 
 

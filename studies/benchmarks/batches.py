@@ -30,7 +30,7 @@ OPTIONS = (
 
 def by_sweep(limits: np.ndarray) -> np.ndarray:
     """Durations of all cases, by a sweep."""
-    return co.sweep(problem(), {"limit": limits}, CURVE, compile=False, progress=False)["duration"]
+    return co.sweep(co.transcribe(problem(), CURVE, compile=False), {"limit": limits}, progress=False)["duration"]
 
 
 def by_hand(limits: np.ndarray) -> np.ndarray:

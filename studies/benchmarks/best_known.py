@@ -103,7 +103,10 @@ def problem(kind: str, seed: int) -> co.Problem:
 def searched(kind: str, seed: int) -> dict[str, Any]:
     """The best known cost of a motion, and the optima of the coarse grid with the shares of random starts in each."""
     begin = time.process_time()
-    found = co.multistart(problem(kind, seed), CURVE, starts=SEARCHED, seed=SEED, keep=KEPT, compile=True)
+    found = co.multistart(
+        co.transcribe(problem(kind, seed), CURVE, compile=True),
+        starts=co.refinement.SearchSettings(SEARCHED, seed=SEED, keep=KEPT),
+    )
     random = [start for start in found.starts if start.number and start.near is None]
     groups = sorted({start.group for start in found.starts if start.group is not None})
     optima = []
@@ -140,7 +143,12 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         for kind in kinds:
             stated, best = problem(kind, seed), known[name][kind]
             begin = time.process_time()
-            costs = [co.multistart(stated, CURVE, starts=STARTS, seed=k, compile=True).best.cost for k in range(runs)]
+            costs = [
+                co.multistart(
+                    co.transcribe(stated, CURVE, compile=True), starts=co.refinement.SearchSettings(STARTS, seed=k)
+                ).best.cost
+                for k in range(runs)
+            ]
             seconds = (time.process_time() - begin) / runs
             gaps = np.array(costs) / best["cost"] - 1
             every += list(gaps)

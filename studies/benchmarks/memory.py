@@ -54,7 +54,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     limits = {"limit": np.linspace(5.0, 20.0, count)}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as worker:
         table = co.sweep(
-            problem(), limits, CURVE, record={"memory": peak}, executor=worker, compile=False, progress=False
+            co.transcribe(problem(), CURVE, compile=False),
+            limits,
+            record={"memory": peak},
+            executor=worker,
+            progress=False,
         )
     memory = np.sort(table["memory"])  # in the order in which cases were solved
     marks = {share: float(memory[max(int(share * count) - 1, 0)]) for share in SHARES}

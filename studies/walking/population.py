@@ -140,14 +140,12 @@ def walks(
     """The walks of all people at all speeds."""
     general, start = anyone(planar), reference(planar)
     return co.sweep(
-        general.problem,
+        co.transcribe(general.problem, general.curve, compile=compile),
         [{**person, "speed": speed} for speed in speeds for person in drawn],
-        general.curve,
         parameters=partial(values, planar),
         guess=start,
         executor=executor,
         solver=co.Ipopt(**WARM),
-        compile=compile,
         folder=folder,
     )
 

@@ -47,7 +47,7 @@ def logged(solution: co.Solution) -> float:
 
 def study(folder: str | None = None, workers: int | None = None) -> co.sweeps.Sweep:
     """All cases."""
-    settings = {"record": {"logged": logged}, "compile": False, "progress": False}
+    settings = {"record": {"logged": logged}, "progress": False}
     return co.sweep(swing, CASES, co.BSpline(40), folder=folder, executor=workers, **settings)
 
 

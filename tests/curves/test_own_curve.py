@@ -119,7 +119,7 @@ def test_a_file_whose_curve_is_not_known_says_what_to_import(tmp_path: Path):
 
 
 def test_it_is_swept(tmp_path: Path):
-    settings: dict[str, Any] = {"compile": False, "progress": False}
+    settings: dict[str, Any] = {"progress": False}
     grid = {"reach": [0.8, 1.0, 1.2]}
     table = co.sweep(lifted, grid, Chebyshev(12), folder=tmp_path, **settings)
     other = co.sweep(lifted, grid, co.Radau(12), **settings)
@@ -131,7 +131,7 @@ def test_it_is_swept(tmp_path: Path):
 
 def test_many_starts_are_screened_on_a_coarser_one():
     assert Chebyshev(40, 4).coarser(13) == Chebyshev(13, 4)
-    settings: dict[str, Any] = {"starts": 3, "compile": False, "progress": False}
+    settings: dict[str, Any] = {"starts": 3, "progress": False}
     best, reference = (co.multistart(time_optimal(), curve, **settings).best for curve in (Chebyshev(20), co.Radau(20)))
     assert best.curve == Chebyshev(20)
     assert best.duration == pytest.approx(reference.duration, rel=1e-9)

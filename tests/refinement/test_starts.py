@@ -12,9 +12,9 @@ import pytest
 
 import colloc as co
 from colloc.models.ur5 import ur5
-from colloc.refinement import starts as screening
-from colloc.refinement.starts import distance, signature
-from colloc.solution.starts import Starts, Valley
+from colloc.refinement import seek_starts
+from colloc.refinement.starts import distance, motion_features
+from colloc.solution.starts import Basin, Starts
 from colloc.studies.arms.starts import three_links
 from colloc.studies.classics.arms import kelly, spong, willigenburg
 from tests.support.problems import effort, time_optimal
@@ -69,7 +69,7 @@ def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
     assert one.starts == two.starts
     assert one.starts is not None
     assert not one.starts.from_guess
-    assert one.starts.valleys[0].cost == pytest.approx(one.cost, rel=1e-3)
+    assert one.starts.basins[0].cost == pytest.approx(one.cost, rel=1e-3)
     assert f"starts     {one.starts}" in repr(one)
     alone = co.solve(kelly(), compile=False, plan=FROM_GUESS)
     assert alone.starts is None
@@ -78,7 +78,7 @@ def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
 
 def test_where_all_starts_agree_three_are_enough_and_the_motion_is_that_of_the_guess():
     one, alone = co.solve(time_optimal()), co.solve(time_optimal(), plan=FROM_GUESS)
-    assert one.starts == Starts((Valley(alone.rounds[0].cost, (0, 1, 2), True),), ())
+    assert one.starts == Starts((Basin(alone.rounds[0].cost, (0, 1, 2), True),), ())
     assert str(one.starts) == "3: all lead to this motion"
     assert np.array_equal(one.x, alone.x)
 
@@ -90,7 +90,7 @@ def test_starts_that_agree_on_another_motion_than_that_of_the_guess_are_tried_at
     problem = co.transcription.point_to_point(model, start, end)
     one, alone = co.solve(problem), co.solve(problem, plan=FROM_GUESS)
     assert one.starts is not None
-    assert [valley.starts for valley in one.starts.valleys] == [(0, 1, 2, 3)]
+    assert [basin.starts for basin in one.starts.basins] == [(0, 1, 2, 3)]
     assert one.cost == pytest.approx(alone.cost, rel=1e-9)
 
 
@@ -104,7 +104,7 @@ def test_a_curve_is_solved_from_the_guess_alone_unless_starts_are_asked_for():
     assert alone.starts is None
     assert several.starts is not None
     assert several.starts.count == 12
-    numbers = [*several.starts.failed, *(k for valley in several.starts.valleys for k in valley.starts)]
+    numbers = [*several.starts.failed, *(k for basin in several.starts.basins for k in basin.starts)]
     assert sorted(numbers) == list(range(12))
     assert several.curve == curve
     assert alone.cost == pytest.approx(58.81, rel=1e-2)
@@ -120,12 +120,12 @@ def test_the_motion_of_a_guess_stays_unless_another_is_clearly_cheaper(monkeypat
     assert co.solve(
         kelly(), curve, guess=guess, plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)]
     ).cost == pytest.approx(57.94, rel=1e-2)
-    monkeypatch.setattr(screening, "_CLEARLY", 0.02)
+    monkeypatch.setattr(seek_starts, "QUICK", seek_starts.QuickSearch(clearly=0.02))
     kept = co.solve(kelly(), curve, guess=guess, plan=[co.refinement.Solve(), co.refinement.SeekStarts(12)])
     assert kept.cost == pytest.approx(58.81, rel=1e-3)
     assert kept.starts is not None
     assert kept.starts.from_guess
-    assert kept.starts.valleys[1].cost < kept.cost
+    assert kept.starts.basins[1].cost < kept.cost
 
 
 def test_a_guess_that_leads_nowhere_is_rescued_by_the_straight_line():
@@ -175,13 +175,16 @@ def test_the_time_that_there_is_holds_for_the_starts_as_well():
 
 
 def test_ctrl_c_among_the_starts_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch):
-    usual, runs = co.Ipopt.__call__, []
+    usual, runs = co.Ipopt.prepare, []
 
-    def interrupted(self: Any, *args: Any) -> Any:
-        runs.append(usual(self, *args))
-        return replace(runs[-1], status=co.solver.Status.INTERRUPTED) if len(runs) == 3 else runs[-1]
+    def prepared(self: Any, nlp: Any) -> Any:
+        def interrupted(*args: Any, **given: Any) -> Any:
+            runs.append(usual(self, nlp)(*args, **given))
+            return replace(runs[-1], status=co.solver.Status.INTERRUPTED) if len(runs) == 3 else runs[-1]
 
-    monkeypatch.setattr(co.Ipopt, "__call__", interrupted)
+        return interrupted
+
+    monkeypatch.setattr(co.Ipopt, "prepare", prepared)
     solution = co.solve(kelly(), co.BSpline(20), plan=[co.refinement.Solve(), co.refinement.SeekStarts(30)])
     assert len(runs) == 3
     assert solution.status is co.solver.Status.INTERRUPTED
@@ -195,16 +198,16 @@ def test_motions_are_compared_by_where_the_joints_are_and_how_long_it_takes():
     for solution in (coarse, fine):
         q = solution.at(np.linspace(0, solution.duration, 17)).q / np.pi
         numbers = np.append(np.log(solution.duration), q.ravel())
-        np.testing.assert_allclose(signature(solution.nlp, solution.x), numbers, atol=1e-12)
-    assert distance(signature(coarse.nlp, coarse.x), signature(fine.nlp, fine.x)) < 0.05
+        np.testing.assert_allclose(motion_features(solution.nlp, solution.x), numbers, atol=1e-12)
+    assert distance(motion_features(coarse.nlp, coarse.x), motion_features(fine.nlp, fine.x)) < 0.05
     slower = fine.x.copy()
     slower[fine.nlp.grid.layout.duration] *= 2
-    assert distance(signature(fine.nlp, slower), signature(fine.nlp, fine.x)) == pytest.approx(np.log(2))
+    assert distance(motion_features(fine.nlp, slower), motion_features(fine.nlp, fine.x)) == pytest.approx(np.log(2))
 
 
 def test_what_is_said_of_the_starts():
-    others = (Valley(2.0, (0, 3), True), Valley(3.5, (4,), False))
-    assert str(Starts((Valley(1.0, (1,), True), *others), (2,))) == (
+    others = (Basin(2.0, (0, 3), True), Basin(3.5, (4,), False))
+    assert str(Starts((Basin(1.0, (1,), True), *others), (2,))) == (
         "5: 1 leads to this motion, the guess does not; 3 to 2 others, costs from 2; 1 to none"
     )
     assert str(Starts((others[0], others[1]), ())) == (

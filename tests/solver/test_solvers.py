@@ -150,7 +150,7 @@ def test_another_solver_sweeps_on_processes_and_starts_at_random():
     problem = co.Problem(
         time_optimal().model, 1.0, co.integral(lambda now: now.gain * effort(now)), ends, parameters=[gain]
     )
-    table = co.sweep(problem, {"gain": [1.0, 2.0]}, CURVE, solver=Fatrop(), executor=2, compile=False)
+    table = co.sweep(co.transcribe(problem, CURVE, compile=False), {"gain": [1.0, 2.0]}, solver=Fatrop(), executor=2)
     assert list(table["status"]) == ["solved"] * 2
     np.testing.assert_allclose(table["cost"], co.sweep(problem, {"gain": [1.0, 2.0]}, CURVE)["cost"], rtol=1e-6)
     best = co.multistart(problem, CURVE, starts=3, solver=Fatrop()).best

@@ -274,7 +274,7 @@ def test_many_solves_warn_once_for_all_that_are_alike():
     assert table["warning"][1].startswith("the duration ended at its lower bound, 0.1 s, and no torque")
     assert "the duration ended at its lower bound, 0 ..." in repr(table)
     with pytest.warns(co.refinement.SolutionWarning, match=rf"^optimum 0.*: the duration ended at its {words}"):
-        found = co.multistart(arm(), co.BSpline(20), starts=2, keep=1)
+        found = co.multistart(arm(), co.BSpline(20), starts=co.refinement.SearchSettings(2, keep=1))
     assert f"optimum 0: {found.optima[0].warnings[0]}" in repr(found)
 
 

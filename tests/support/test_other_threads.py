@@ -132,10 +132,10 @@ def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
 
 def test_ctrl_c_before_the_first_start_of_a_search_counts(monkeypatch: pytest.MonkeyPatch):
     def optima(told: Callable[..., None]) -> co.sweeps.Optima:
-        monkeypatch.setattr(search, "coarser", lambda curve: coarser(curve) if late(told) else None)
+        monkeypatch.setattr(search, "_coarse", lambda *given: coarse(*given) if late(told) else None)
         return co.multistart(weighed(), co.BSpline(5), starts=2)
 
-    coarser = search.coarser
+    coarse = search._coarse
     (future,) = interrupted_while(Work(optima))
     assert isinstance(future.exception(), KeyboardInterrupt)
 

@@ -168,7 +168,7 @@ def test_a_search_that_finds_one_optimum_ends_at_the_end_of_its_bar(
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     effort = co.integral(lambda now: now.tau.T @ now.tau)
     problem = co.Problem(two_link(), 1.0, effort, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
-    found = co.multistart(problem, co.BSpline(4), starts=3, keep=5, progress=True)
+    found = co.multistart(problem, co.BSpline(4), starts=co.refinement.SearchSettings(3, keep=5), progress=True)
     assert len(found.optima) < 5
     last = capsys.readouterr().err.split("\r")[-1]
     assert last.startswith("starts: 100%" if tqdm else "starts: 9 of 9 ")

@@ -38,7 +38,7 @@ def found() -> co.sweeps.Optima:
     with pytest.warns(
         co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"
     ):  # 20 intervals
-        return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
+        return co.multistart(co.transcribe(folded_arm(), CURVE, compile=False), starts=12, progress=False)
 
 
 def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.sweeps.Optima):
@@ -65,7 +65,11 @@ def test_optima_are_optima_of_the_problem_that_was_asked(found: co.sweeps.Optima
 def test_the_first_start_is_the_guess(found: co.sweeps.Optima):
     """From the best optimum the first of few starts ends there, which without it none of them does."""
     with pytest.warns(co.refinement.SolutionWarning, match="the cost is off"):
-        again = co.multistart(folded_arm(), CURVE, guess=found.best, starts=2, keep=1, compile=False)
+        again = co.multistart(
+            co.transcribe(folded_arm(), CURVE, compile=False),
+            guess=found.best,
+            starts=co.refinement.SearchSettings(2, keep=1),
+        )
     assert again.best.cost == pytest.approx(found.best.cost, rel=1e-5)
     assert again.optima[0].from_default_guess
     assert again.starts[0].group == 0
@@ -92,7 +96,9 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
         pool as executor,
         pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"),
     ):
-        other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
+        other = co.multistart(
+            co.transcribe(folded_arm(), CURVE, compile=False), starts=12, executor=executor, progress=False
+        )
     assert len(other.optima) == len(found.optima)
     for one, two in zip(other.optima, found.optima, strict=True):
         assert one.starts == two.starts
@@ -128,7 +134,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
 
 
 def test_motions_in_phases_have_starts_as_well():
-    found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
+    found = co.multistart(co.transcribe(bounce(), CURVES, compile=False), starts=4, progress=False)
     assert isinstance(found.best, co.solution.PhasesSolution)
     assert found.best.outcome.status is co.solver.Status.SOLVED
     usual = [o for o in found.optima if o.from_default_guess]
@@ -139,14 +145,14 @@ def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
     chain = five_bar()
     ends = [co.initial(qd=0.0), co.final(qd=0.0), co.final(q={"waist": 0.5})]
     closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, parts=[co.loops.IndependentJoints(chain)])
-    best = co.multistart(closed, co.BSpline(5), starts=3, compile=False, progress=False).best
+    best = co.multistart(co.transcribe(closed, co.BSpline(5), compile=False), starts=3, progress=False).best
     assert best.outcome.status is co.solver.Status.SOLVED
     assert np.abs(chain.closures.at(best.q[3])[0]).max() < 1e-9
     push = co.Unknown("push", lower=-1.0, upper=1.0)
     place, speed = co.State("place", rate=lambda now: now.speed), co.State("speed", rate=lambda now: now.push)
     states = [co.initial(states={"place": 0.0, "speed": 0.0}), co.final(states={"place": 1.0, "speed": 0.0})]
     moved = co.Problem(None, co.Free(0.5, 5.0), co.duration(), states, [push, place, speed])  # pyright: ignore[reportArgumentType]
-    best = co.multistart(moved, co.Radau(8), starts=3, compile=False, progress=False).best
+    best = co.multistart(co.transcribe(moved, co.Radau(8), compile=False), starts=3, progress=False).best
     assert best.duration == pytest.approx(2.0, rel=1e-4)
 
 
@@ -154,11 +160,11 @@ def test_where_no_start_leads_to_an_optimum_the_reasons_are_listed():
     stated = time_optimal()
     problem = co.Problem(stated.model, 0.05, co.integral(effort), stated.subject_to)
     with pytest.raises(co.SolveError, match="none of 3 starts has led to an optimum\n  3 starts: infeasible"):
-        co.multistart(problem, co.BSpline(6), starts=3, compile=False)
+        co.multistart(co.transcribe(problem, co.BSpline(6), compile=False), starts=3)
 
 
 def test_without_a_curve_the_best_is_refined():
-    found = co.multistart(time_optimal(), starts=2, compile=False, progress=False)
+    found = co.multistart(time_optimal(), starts=2, progress=False)
     assert found.best.duration == pytest.approx(0.391854539516, rel=1e-3)
     assert found.best.rounds
 
@@ -177,7 +183,7 @@ class Dying(Executor):
 
 def test_a_worker_that_dies_is_one_start_without_an_optimum():
     pytest.importorskip("cloudpickle")
-    found = co.multistart(time_optimal(), co.BSpline(8), starts=3, executor=Dying(), compile=False)
+    found = co.multistart(co.transcribe(time_optimal(), co.BSpline(8), compile=False), starts=3, executor=Dying())
     assert found.starts[1].reason == "RuntimeError: a worker died"
     assert found.best.duration == pytest.approx(0.4000283, rel=1e-5)
 
@@ -196,7 +202,7 @@ def interrupted_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ctrl_c_returns_what_has_been_found(monkeypatch: pytest.MonkeyPatch):
     interrupted_after(2, monkeypatch)
-    found = co.multistart(time_optimal(), co.BSpline(20), starts=9, compile=False)
+    found = co.multistart(co.transcribe(time_optimal(), co.BSpline(20), compile=False), starts=9)
     assert found.interrupted
     assert len(found.starts) == 2
     assert "interrupted" in repr(found)
@@ -206,7 +212,7 @@ def test_ctrl_c_returns_what_has_been_found(monkeypatch: pytest.MonkeyPatch):
 def test_ctrl_c_before_anything_is_found_is_one(monkeypatch: pytest.MonkeyPatch):
     interrupted_after(0, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
-        co.multistart(time_optimal(), co.BSpline(20), starts=9, compile=False)
+        co.multistart(co.transcribe(time_optimal(), co.BSpline(20), compile=False), starts=9)
 
 
 def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweeps.Optima):
@@ -244,8 +250,6 @@ def test_the_ladder_is_drawn(found: co.sweeps.Optima):
     ("wrong", "told"),
     [
         ({"starts": 1}, "starts must be an integer >= 2, got 1"),
-        ({"seed": 0.5}, "seed must be an integer >= 0, got 0.5"),
-        ({"keep": 0}, "keep must be an integer >= 1, got 0"),
         ({"executor": "two"}, "executor must be a number of processes, .* got 'two'"),
         ({"executor": 0}, "executor, a number of processes, must be an integer >= 1, got 0"),
         ({"tol": -1.0}, "tol must be finite and positive"),
@@ -257,6 +261,20 @@ def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
         co.multistart(time_optimal(), co.BSpline(8), **wrong)
 
 
-def test_a_program_is_no_problem():
-    with pytest.raises(co.InputError, match="problem must be a Problem or Phases"):
-        co.multistart(co.transcribe(time_optimal(), co.BSpline(8)))  # pyright: ignore[reportArgumentType]
+def test_a_program_brings_its_curve():
+    nlp = co.transcribe(time_optimal(), co.BSpline(8))
+    with pytest.raises(co.InputError, match="an NLP brings its curve; give curve to co"):
+        co.multistart(nlp, co.BSpline(8))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"starts": 1}, "starts must be an integer >= 2, got 1"),
+        ({"seed": 0.5}, "seed must be an integer >= 0, got 0.5"),
+        ({"keep": 0}, "keep must be an integer >= 1, got 0"),
+    ],
+)
+def test_wrong_settings_say_what_is_wrong(wrong: dict[str, Any], told: str):
+    with pytest.raises(co.InputError, match=told):
+        co.refinement.SearchSettings(**wrong)
