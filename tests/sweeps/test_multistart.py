@@ -233,7 +233,9 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweep
 
 def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
     usual, one = StartResult(0, None, 1.0, 0, "", 0.0), StartResult(1, None, 1.0, 1, "", 0.0)
-    assert "another optimum: 100%, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
+    assert "another optimum: not known yet, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
+    five = tuple(one._replace(number=k, group=1 + (k == 5)) for k in range(1, 6))
+    assert "another optimum: 20%, by 5 random starts\n" in f"{Optima(found.optima, (usual, *five))}\n"
     assert "chance" not in repr(Optima(found.optima, (usual,)))
 
 
