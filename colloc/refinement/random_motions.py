@@ -58,7 +58,7 @@ def promising_start(
 ) -> np.ndarray:
     """Of a few random motions the most promising by cost and largest violation, in the duration that suits it.
 
-    It takes fewer iterations than others and ends in a better valley: of an arm of three links the two best of thirty
+    It takes fewer iterations than others and ends in a better basin: of an arm of three links the two best of thirty
     lead to the best optimum, where a fifth of all do. Where there are many starts the variety of all serves better.
 
     Parameters

@@ -20,7 +20,7 @@ from colloc.transcription.derived_nlp import DerivedNLP
 from colloc.transcription.nlp import ProgramCache
 
 _MET = 1e-8  # of a row's natural size
-_MANY = 1000  # rows: with fewer a search takes little less time, and may as well end in another valley
+_MANY = 1000  # rows: with fewer a search takes little less time, and may as well end in another basin
 _FAR = 0.5  # of a limit: farther than torques move from one optimum to another where few limits are brought back
 
 

@@ -112,10 +112,10 @@ def on_ends_at_switches(
     run, guess, confirmed :
         As in `refined`.
     """
-    from colloc.refinement.switches import ended_at_switches  # few need all that it stands on
+    from colloc.refinement.switches import refine_at_switches  # few need all that it stands on
 
     run = replace(run, round=len(solution.rounds))
-    answer = ended_at_switches(solution, replace(run, round=run.round + 1))
+    answer = refine_at_switches(solution, replace(run, round=run.round + 1))
     if isinstance(answer, Status):
         return cut_short(solution, answer)
     if answer is not None and answer.cost <= solution.cost + _allowed(solution, run.tolerance):

@@ -26,7 +26,7 @@ A = TypeVar("A", bound=Solution | PhasesSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 _DOUBTFUL = (Status.ACCEPTABLE, Status.DIVERGED, Status.FAILED)  # ends that limits may have spared
-_EXCHANGES = 10  # times that nodes are added to one grid, at most: each may lead to another valley
+_EXCHANGES = 10  # times that nodes are added to one grid, at most: each may lead to another basin
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ _MET, _EXCEEDED = 1e-7, 1e-8  # of a limit's natural size
 _INSTANT = 1e-9  # of a duration
 
 
-def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
+def refine_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     """A motion of one curve whose intervals end where limits begin and cease to hold, with an error that is allowed.
 
     None without arcs that hold, or where it is not as exact.
@@ -100,7 +100,7 @@ def in_arcs(solution: Solution, run: Run, pieces: list[ActiveArc]) -> PhasesSolu
     motion: Solution | PhasesSolution = solution
     intervals, kept = _INTERVALS, set[str]()
     for _ in range(_ATTEMPTS):
-        posed = _Posed.of(motion, solution.problem, pieces, intervals, kept)
+        posed = _ArcProgram.of(motion, solution.problem, pieces, intervals, kept)
         answer = posed.solved(run)
         if answer is None or isinstance(answer, Status):
             return answer
@@ -116,7 +116,7 @@ def in_arcs(solution: Solution, run: Run, pieces: list[ActiveArc]) -> PhasesSolu
 
 
 @dataclass(frozen=True, eq=False)
-class _Posed:
+class _ArcProgram:
     """A motion in arcs, as a program in which the limits of every arc hold as equations.
 
     Parameters
@@ -145,7 +145,7 @@ class _Posed:
         pieces: list[ActiveArc],
         intervals: int,
         kept: Collection[str],
-    ) -> _Posed:
+    ) -> _ArcProgram:
         """The program of a problem in arcs, about a motion.
 
         Parameters
@@ -330,7 +330,7 @@ def _pinned(nlp: PhasesNLP, limits: list[Limit], left_out: list[Limit]) -> Bound
     return BoundedNLP(nlp, low, high)
 
 
-def _exceeded(posed: _Posed, motion: PhasesSolution) -> set[str]:
+def _exceeded(posed: _ArcProgram, motion: PhasesSolution) -> set[str]:
     """Labels of limits that were left out and are exceeded."""
     values = np.append(np.array(posed.nlp.g(motion.x, motion.parameters)).ravel(), motion.x)
     return {
@@ -340,7 +340,7 @@ def _exceeded(posed: _Posed, motion: PhasesSolution) -> set[str]:
     }
 
 
-def _revised(posed: _Posed, motion: PhasesSolution) -> list[ActiveArc]:
+def _revised(posed: _ArcProgram, motion: PhasesSolution) -> list[ActiveArc]:
     """The arcs that an answer asks for: the same ones if it holds."""
     nlp, x = posed.nlp, motion.x
     push = np.append(motion.multipliers["g"], motion.multipliers["x"])

@@ -110,7 +110,7 @@ def test_a_problem_without_a_curve_is_right_to_a_thousandth():
 @pytest.fixture
 def no_arcs(monkeypatch):
     """A library that finds no arcs, so that grids go on."""
-    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", lambda *_: None)
+    monkeypatch.setattr("colloc.refinement.switches.refine_at_switches", lambda *_: None)
 
 
 def test_refinement_closes_in_on_the_switches(no_arcs):

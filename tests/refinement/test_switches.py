@@ -318,7 +318,7 @@ def attempts(monkeypatch) -> list[co.Solution]:
     def none(solution: co.Solution, run: Run) -> None:
         tried.append(solution)
 
-    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", none)
+    monkeypatch.setattr("colloc.refinement.switches.refine_at_switches", none)
     return tried
 
 
@@ -347,7 +347,7 @@ def test_a_problem_that_cannot_be_divided_is_refined_on_grids(attempts):
 
 def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeypatch):
     limit = co.solver.Status.TIME_LIMIT
-    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", lambda *_: limit)
+    monkeypatch.setattr("colloc.refinement.switches.refine_at_switches", lambda *_: limit)
     answer = co.refine(rough, 1e-5)
     assert answer.status is limit
     assert isinstance(answer.curve, co.BSpline)
