@@ -108,9 +108,11 @@ def bars_of(skeleton: Skeleton) -> Bars:
     _add_ends(made, radii, size)
     _add_shapes(made)
     if not made.bars:  # a body that floats, of which nothing but its centre of mass is known
-        for k, body in enumerate(skeleton.model.bodies):
-            mass = float(body.mass) if body.mass.is_constant() else 1.0
-            made.ball(k, skeleton.com[:, k], (3 * max(mass, 1e-3) / (4 * pi * _WATER)) ** (1 / 3), "link")
+        heavy = [k for k, body in enumerate(skeleton.model.bodies) if not body.mass.is_zero()]
+        for k in heavy or range(len(skeleton.model.bodies)):
+            mass = skeleton.model.bodies[k].mass
+            volume = (float(mass) if mass.is_constant() else 1.0) / _WATER
+            made.ball(k, skeleton.com[:, k], max((3 * volume / (4 * pi)) ** (1 / 3), _FLAT), "link")
     return made
 
 
