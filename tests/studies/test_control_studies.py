@@ -1,6 +1,5 @@
 """The control studies: what they claim holds, and their numbers have the agreed names."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,16 +7,7 @@ import pytest
 import colloc.studies.benchmarks.ilqr
 import colloc.studies.control.reaching
 import colloc.studies.control.tracking
-
-
-def run(study, tmp_path: Path, *options: str) -> dict[str, float]:
-    """Numbers of a run, from the JSON file."""
-    figure, file = tmp_path / "figure.png", tmp_path / "numbers.json"
-    returned = study.main([*options, "--figure", str(figure), "--json", str(file)])
-    assert figure.stat().st_size > 20_000
-    numbers = json.loads(file.read_text())
-    assert numbers == returned
-    return numbers
+from tests.studies.quick import numbers_of
 
 
 def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
@@ -37,16 +27,16 @@ def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
 
 
 def test_ilqr_and_ipopt_reach_the_same_cost(tmp_path: Path):
-    check_reaches(run(colloc.studies.control.reaching, tmp_path, "--quick"), (2, 3))
+    check_reaches(numbers_of(colloc.studies.control.reaching.main, tmp_path, size=20_000), (2, 3))
 
 
 def test_ilqr_and_ipopt_reach_the_same_cost_with_ten_links(tmp_path: Path):
-    check_reaches(run(colloc.studies.control.reaching, tmp_path), (2, 3, 5, 10))
+    check_reaches(numbers_of(colloc.studies.control.reaching.main, tmp_path, quick=False, size=20_000), (2, 3, 5, 10))
 
 
-@pytest.mark.parametrize("options", [("--quick",), ()], ids=["quick", "full"])
-def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]):
-    numbers = run(colloc.studies.control.tracking, tmp_path, *options)
+@pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
+def test_feedback_ends_ten_times_closer(tmp_path: Path, quick: bool):
+    numbers = numbers_of(colloc.studies.control.tracking.main, tmp_path, quick=quick, size=20_000)
     assert numbers["cost.time_optimal"] == pytest.approx(0.391855, abs=2e-3)
     assert numbers["tip_error.tvlqr"] < 0.1 * numbers["tip_error.open_loop"]
     assert 0.02 < numbers["tip_error.open_loop"] < 0.1
@@ -59,9 +49,7 @@ def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]
 
 
 def test_what_an_iteration_takes_is_measured_where_it_converges(tmp_path: Path):
-    file = tmp_path / "numbers.json"
-    numbers = colloc.studies.benchmarks.ilqr.main(["--quick", "--json", str(file)])
-    assert json.loads(file.read_text()) == numbers
+    numbers = numbers_of(colloc.studies.benchmarks.ilqr.main, tmp_path, size=None)
     for plane in ("vertical", "horizontal"):
         closed, tree = (f"ilqr.{plane}.{name}" for name in ("closed_form", "articulated"))
         assert numbers[f"{closed}.converged"] == numbers[f"{tree}.converged"] == 1

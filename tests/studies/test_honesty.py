@@ -1,6 +1,5 @@
 """The judge of the honesty benchmark is right itself, and its problems are what they claim to be."""
 
-import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ import colloc as co
 from colloc.studies.benchmarks import honesty
 from colloc.studies.benchmarks.judge import judge, strayed
 from colloc.studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
+from tests.studies.quick import numbers_of
 
 pin: Any = pinocchio
 MASS, FORCE, T = 2.0, 50.0, 0.4
@@ -104,9 +104,7 @@ def test_seeds_name_problems_of_every_kind():
 
 
 def test_splines_are_never_refuted(tmp_path: Path):
-    file = tmp_path / "numbers.json"
-    numbers = honesty.main(["--quick", "--json", str(file)])
-    assert numbers == json.loads(file.read_text())
+    numbers = numbers_of(honesty.main, tmp_path, size=None)
     assert all(math.isfinite(value) for value in numbers.values())
     for way in honesty.CURVES:
         ends = [numbers[f"{end}.{way}"] for end in ("solved", "violated", "coarse", "failed")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import casadi as ca
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from colloc.models.human.runner2d import runner2d
 from colloc.models.human.strength import SPEEDS, share, strength
 from colloc.studies.jumping import figures, jump
 from colloc.studies.jumping.phases import FRICTION, GROUND, Jump
+from tests.studies.quick import numbers_and_solution
 
 
 @pytest.mark.parametrize("name", SPEEDS)
@@ -74,15 +73,11 @@ def test_a_jumper_whose_arms_are_held_starts_from_the_same_postures():
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """Numbers of the quick study, and the jump itself."""
-    place, found = tmp_path_factory.mktemp("jump"), []
-    original = jump.solved
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jump, "solved", lambda *args: found.append(original(*args)) or found[-1])
-        words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
-        numbers = jump.main([*words, "--animation", str(place / "film.html")])
-    assert numbers == json.loads((place / "numbers.json").read_text())
-    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.html"))
-    return numbers, found[0]
+    folder = tmp_path_factory.mktemp("jump")
+    film = folder / "film.html"
+    found = numbers_and_solution(jump, "solved", folder, "--animation", str(film))
+    assert film.stat().st_size > 20_000
+    return found
 
 
 def test_the_jump_in_its_quick_form(quick):

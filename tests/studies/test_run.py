@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from colloc.models.human.runner2d import runner2d
 from colloc.problem import Connection
 from colloc.studies.running import run
 from colloc.studies.running.step import FRICTION, RATE, Step
+from tests.studies.quick import numbers_and_solution
 
 STEP = Step(runner2d(), 3.0, 0.32)
 
@@ -19,15 +18,11 @@ STEP = Step(runner2d(), 3.0, 0.32)
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """Numbers of the quick study, and the step itself."""
-    place, found = tmp_path_factory.mktemp("run"), []
-    original = run.solved
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "solved", lambda *args: found.append(original(*args)) or found[-1])
-        words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
-        numbers = run.main([*words, "--animation", str(place / "film.html")])
-    assert numbers == json.loads((place / "numbers.json").read_text())
-    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.html"))
-    return numbers, found[0]
+    folder = tmp_path_factory.mktemp("run")
+    film = folder / "film.html"
+    found = numbers_and_solution(run, "solved", folder, "--animation", str(film))
+    assert film.stat().st_size > 20_000
+    return found
 
 
 def test_the_run_in_its_quick_form(quick):

@@ -1,6 +1,5 @@
 """The sensitivity studies in their quick form: what they claim holds, and their numbers have the agreed names."""
 
-import json
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -10,15 +9,13 @@ import colloc
 import colloc.studies.sensitivities.agreement
 import colloc.studies.sensitivities.formulations
 import colloc.studies.sensitivities.human43
+from tests.studies.quick import numbers_of
 
 STUDIES = sorted((Path(colloc.__file__).parent / "studies").rglob("*.py"))
 
 
 def run(study, tmp_path: Path) -> dict[str, float]:
-    """Numbers of a quick run, from the JSON file."""
-    study.main(["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")])
-    assert (tmp_path / "figure.png").stat().st_size > 20_000
-    return json.loads((tmp_path / "numbers.json").read_text())
+    return numbers_of(study.main, tmp_path, size=20_000)
 
 
 def test_recursions_agree_with_the_closed_form_at_the_optimum(tmp_path):

@@ -1,6 +1,5 @@
 """The fastest bend of an elbow: bursts as time optima have them, and the motion by an integrator that is not ours."""
 
-import json
 from itertools import pairwise
 
 import casadi as ca
@@ -10,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.studies.arms.elbow import END, INTERVALS, TOLERANCE, bend, main
+from tests.studies.quick import numbers_of
 
 # De Groote et al. 2016, with the constants of OpenSim 4.6.
 BELLS = [(0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),
@@ -19,9 +19,7 @@ VELOCITY = (-0.3211346127989808, -8.149, -0.374, 0.8825327733249912)
 
 
 def test_the_study_writes_what_it_returns(tmp_path):
-    numbers = main(["--quick", "--json", str(tmp_path / "a.json"), "--figure", str(tmp_path / "a.png")])
-    assert json.loads((tmp_path / "a.json").read_text()) == numbers
-    assert (tmp_path / "a.png").stat().st_size > 10_000
+    numbers = numbers_of(main, tmp_path)
     assert numbers["rigid.duration"] == pytest.approx(0.12204, rel=1e-3)
     assert 0 < numbers["rigid.flexors"] < numbers["rigid.duration"] / 2 < numbers["rigid.extensors"]
 

@@ -1,6 +1,5 @@
 """An arm that floats freely and turns itself over."""
 
-import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,12 +9,11 @@ from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.studies.arms import free_floating
+from tests.studies.quick import numbers_of
 
 
 def test_an_arm_turns_over_without_angular_momentum(tmp_path: Path):
-    file = tmp_path / "numbers.json"
-    free_floating.main(["--quick", "--json", str(file), "--figure", str(tmp_path / "arm.png")])
-    numbers = json.loads(file.read_text())
+    numbers = numbers_of(free_floating.main, tmp_path)
     assert numbers["quaternion.solved"] == 1.0
     assert numbers["quaternion.cost"] == pytest.approx(1.19444, rel=2e-3)
     assert numbers["momentum_simulated"] < 1e-9

@@ -1,20 +1,15 @@
 """The walk by muscles, on its coarse grid: it is a walk, and obeys what no optimisation may bend."""
 
-import json
-
 import pytest
 
 import colloc as co
 from colloc.studies.walking.by_muscles import SPEED, main, swinging, walk
+from tests.studies.quick import numbers_of
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    folder = tmp_path_factory.mktemp("walk")
-    numbers = main(["--quick", "--json", str(folder / "a.json"), "--figure", str(folder / "a.png")])
-    assert json.loads((folder / "a.json").read_text()) == numbers
-    assert (folder / "a.png").stat().st_size > 10_000
-    return numbers
+    return numbers_of(main, tmp_path_factory.mktemp("walk"))
 
 
 def test_it_walks(quick: dict[str, float]):

@@ -1,20 +1,15 @@
 """Walks by muscles of three criteria, on coarse grids: each is the best by its own."""
 
-import json
-
 import pytest
 
 import colloc as co
 from colloc.studies.walking.costs_by_muscles import CRITERIA, cheapest, effort, first_walk, main
+from tests.studies.quick import numbers_of
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    folder = tmp_path_factory.mktemp("costs")
-    numbers = main(["--quick", "--json", str(folder / "a.json"), "--figure", str(folder / "a.png")])
-    assert json.loads((folder / "a.json").read_text()) == numbers
-    assert (folder / "a.png").stat().st_size > 10_000
-    return numbers
+    return numbers_of(main, tmp_path_factory.mktemp("costs"))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -17,6 +15,7 @@ from colloc.studies.walking.phases import BOTH, SCHEDULE, PhasedStep
 from colloc.studies.walking.problem import problem
 from colloc.studies.walking.report.errors import PROMISED
 from colloc.studies.walking.step import Step
+from tests.studies.quick import numbers_and_solution
 
 POSED = PhasedStep(Step(walker2d().ranged(ANKLES)))
 
@@ -24,15 +23,7 @@ POSED = PhasedStep(Step(walker2d().ranged(ANKLES)))
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """Numbers of the quick study, and the step itself."""
-    place, found = tmp_path_factory.mktemp("durations"), []
-    original = durations.planar
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(durations, "planar", lambda *args: found.append(original(*args)) or found[-1])
-        words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
-        numbers = durations.main(words)
-    assert numbers == json.loads((place / "numbers.json").read_text())
-    assert (place / "figure.png").stat().st_size > 20_000
-    return numbers, found[0]
+    return numbers_and_solution(durations, "planar", tmp_path_factory.mktemp("durations"))
 
 
 def test_phases_ask_for_all_that_the_step_asks_for():

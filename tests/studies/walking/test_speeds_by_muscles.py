@@ -1,18 +1,14 @@
 """A walker by muscles who is asked to go faster runs at last, on coarse grids."""
 
-import json
-
 import numpy as np
 import pytest
 
 from colloc.studies.walking.speeds_by_muscles import begins, main
+from tests.studies.quick import numbers_of
 
 
 def test_who_goes_faster_leaves_the_ground(tmp_path):
-    words = ["--quick", "--json", str(tmp_path / "a.json"), "--figure", str(tmp_path / "a.png")]
-    numbers = main(words)
-    assert json.loads((tmp_path / "a.json").read_text()) == numbers
-    assert (tmp_path / "a.png").stat().st_size > 10_000
+    numbers = numbers_of(main, tmp_path)
     assert 2.0 < numbers["runs_from"] < 2.8
     assert numbers["speed.1.2.stance"] > 55
     assert numbers["speed.3.stance"] < 45

@@ -7,6 +7,7 @@ import numpy as np
 
 from colloc.models.muscle_walker import muscle_walker
 from colloc.studies.walking.starts_by_muscles import Run, alike, main, random_start
+from tests.studies.quick import numbers_of
 
 
 def test_costs_are_told_apart():
@@ -28,7 +29,7 @@ def test_starts_are_random_and_stand_on_the_ground():
 
 
 def test_two_starts_end(tmp_path: Any):
-    numbers = main(["--quick", "--json", str(tmp_path / "a.json"), "--figure", str(tmp_path / "a.png")])
+    numbers = numbers_of(main, tmp_path)
     assert numbers["starts"] == 2.0
     assert numbers["walking"] == sum(numbers[f"{k}.starts"] for k in range(int(numbers["walks"])))
     assert all(numbers[f"{k}.cost"] > 0.1 for k in range(int(numbers["walks"])))

@@ -1,6 +1,5 @@
 """Moco's example of planar walking: the published walk is followed, and a cheaper one found from there."""
 
-import json
 from math import pi
 
 import numpy as np
@@ -9,15 +8,12 @@ import pytest
 import colloc as co
 from colloc.studies.walking.by_muscles import SPEED
 from colloc.studies.walking.tracking_by_muscles import LIMITS, as_guess, following, main, published
+from tests.studies.quick import numbers_of
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    folder = tmp_path_factory.mktemp("walk")
-    numbers = main(["--quick", "--json", str(folder / "a.json"), "--figure", str(folder / "a.png")])
-    assert json.loads((folder / "a.json").read_text()) == numbers
-    assert (folder / "a.png").stat().st_size > 10_000
-    return numbers
+    return numbers_of(main, tmp_path_factory.mktemp("walk"))
 
 
 def test_it_follows(quick: dict[str, float]):
