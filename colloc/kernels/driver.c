@@ -5,6 +5,7 @@ and to ctypes. Nothing here keeps state between two evaluations, nor allocates m
 
 typedef long long casadi_int;
 #define EXPORT __attribute__((visibility("default")))
+#define UNUSED __attribute__((unused))
 #define MOST_THREADS 256
 #define WORTH_A_THREAD 200e3 /* ns; creating one takes about 15e3, but on a busy machine it is long in coming */
 
@@ -40,7 +41,7 @@ typedef double U __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 #define EXCHANGE(i, j, low, high) { V x = v[i], y = v[j]; v[i] = SHUFFLE(x, y, low); v[j] = SHUFFLE(x, y, high); }
 #define LIST(...) __VA_ARGS__
 
-static inline void transpose(V v[LANES])
+static inline void transpose(UNUSED V v[LANES])
 {
 #if LANES == 8
 #define BY_1(i, j) EXCHANGE(i, j, LIST(0, 8, 2, 10, 4, 12, 6, 14), LIST(1, 9, 3, 11, 5, 13, 7, 15))
@@ -267,7 +268,7 @@ static int work(const struct kernel *kernel, casadi_int *sz_arg, casadi_int *sz_
     return 0;
 }
 
-static int evaluate_external(const struct kernel *kernel, const double **arg, double **res, double *w)
+static UNUSED int evaluate_external(const struct kernel *kernel, const double **arg, double **res, double *w)
 {
     const double *sizes = arg[kernel->n_in];
     if (!sizes) return 1;
@@ -283,7 +284,7 @@ static int evaluate_external(const struct kernel *kernel, const double **arg, do
     {                                                                                                             \
         return work(&name##_kernel, sz_arg, sz_res, sz_iw, sz_w);                                                 \
     }                                                                                                             \
-    EXPORT int name(const double **arg, double **res, casadi_int *iw, double *w, int memory)                      \
+    EXPORT int name(const double **arg, double **res, UNUSED casadi_int *iw, double *w, UNUSED int memory)        \
     {                                                                                                             \
         return evaluate_external(&name##_kernel, arg, res, w);                                                    \
     }                                                                                                             \

@@ -33,10 +33,11 @@ static void sort_window(struct value *v, uint64_t *order, int count, int window)
 
 /* Runs of the instructions of a function, each `operation, count` and then the places of every instruction: that of
 the result and those that it reads. Temporary values have places from `first` on. Returns the length of the code, at
-most 7 n + 1, and the end of the places; the work memory is of 7 n + registers numbers. */
+most 7 n + 1, for which there has to be room, and the end of the places; the work memory is of 7 n + registers numbers. */
 EXPORT casadi_int schedule(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
-                           int64_t *work, int32_t *code, casadi_int *end)
+                           int64_t *work, int32_t *code, casadi_int room, casadi_int *end)
 {
+    if (room < 7 * n + 1) return 0;
     struct value *v = (struct value *)work;
     uint64_t *order = (uint64_t *)(work + 5 * n); /* a value takes five */
     int32_t *held = (int32_t *)(order + n), *vacant = held + registers;
@@ -126,7 +127,19 @@ static struct kernel kernel_of(const void *given)
     const casadi_int *rows = (const casadi_int *)(p + 1), *shared = rows + p->n_in + p->n_out;
     const double *constants = (const double *)(shared + p->n_in);
     return (struct kernel){p->n_in, p->n_out, rows, shared, p->result, p->size, p->cost, interpret,
-                           p, constants, p->constants, p->place, p->number ? find_code(p->number) : 0};
+                           p, constants, p->constants, p->place, 0};
+}
+
+/* Evaluates a program with its machine code, if it is there; it is not unmapped meanwhile. */
+static int evaluate_program(const void *given, const double **arg, double **res, casadi_int slices, casadi_int threads,
+                            const double *column, double *work)
+{
+    struct kernel kernel = kernel_of(given);
+    struct kept *kept = find_code(((const struct program *)given)->number);
+    kernel.code = code_of(kept);
+    int status = evaluate(&kernel, arg, res, slices, threads, column, work);
+    give_back(kept);
+    return status;
 }
 
 /* Faces ---------------------------------------------------------------------------------------------------------- */
@@ -160,11 +173,12 @@ EXPORT int program_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_i
     return 0;
 }
 
-EXPORT int program(const double **arg, double **res, casadi_int *iw, double *w, int memory)
+EXPORT int program(const double **arg, double **res, UNUSED casadi_int *iw, double *w, UNUSED int memory)
 {
-    if (!arg[0]) return 1;
-    struct kernel kernel = kernel_of(arg[0]);
-    return evaluate_external(&kernel, arg + 1, res, w);
+    const struct program *p = (const void *)arg[0];
+    const double *sizes = p ? arg[1 + p->n_in] : 0;
+    if (!sizes) return 1;
+    return evaluate_program(p, arg + 1, res, (casadi_int)sizes[0], (casadi_int)sizes[1], sizes[2] ? sizes + 3 : 0, w);
 }
 
 EXPORT casadi_int program_doubles(const void *program, casadi_int slices, casadi_int threads)
@@ -176,6 +190,5 @@ EXPORT casadi_int program_doubles(const void *program, casadi_int slices, casadi
 EXPORT int program_evaluate(const void *program, const double **arg, double **res, casadi_int slices,
                             casadi_int threads, double *w)
 {
-    struct kernel kernel = kernel_of(program);
-    return evaluate(&kernel, arg, res, slices, threads, 0, w);
+    return evaluate_program(program, arg, res, slices, threads, 0, w);
 }

@@ -6,20 +6,23 @@ that is read again last makes room: it is stored in the pool, once, and read the
 constants. A product that one sum alone reads is part of the sum. What has no instruction of its own is a call of a C
 function, across which all values are in the pool.
 
-A program carries a number that tells it from all others, by its words and its code. Code is kept for the life of the
-process in a table by that number: a program whose number is not there, as in another process, is interpreted, and so
-are all on other machines and where the system gives no memory that can be executed. */
+A program carries a number that tells it from all others, by its words and its code. Code is in a table by that number as
+long as a program owns it, and a while longer: a program whose number is not there, as in another process, is interpreted,
+and so are all on other machines and where the system gives no memory that can be executed. */
 
 #if defined(__x86_64__) && (LANES == 8 ? defined(__AVX512F__) : LANES == 4 && defined(__AVX2__) && defined(__FMA__))
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Operations as functions ---------------------------------------------------------------------------------------- */
 
 #define A x
 #define B y
-#define RUN(operation, operands, value) static V call_##operation(V x, V y) { return value; }
+#define RUN(operation, operands, value) static V call_##operation(UNUSED V x, UNUSED V y) { return value; }
 OPERATIONS
 #undef RUN
 #define RUN(operation, operands, value) [operation] = call_##operation,
@@ -250,12 +253,18 @@ static int instruction(struct writer *w, const struct value *x)
     return call(w, x);
 }
 
-/* Code of a function's instructions, as `schedule` takes them. Returns its length, at most 80 (n + 1) bytes, or 0 where
-there is none, and the end of the places; the work memory is of 10 n + registers numbers. */
-EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
-                             int64_t *work, uint8_t *code, casadi_int *end)
+/* A machine instruction takes at most 10 bytes. For one of a function's there are two loads, a copy and the operation, and
+each value is stored at most once: no more than 50 bytes on average. A single one may be followed by the stores of all
+registers, before a call. */
+#define MOST_BYTES (10 * (REGISTERS + 8))
+
+/* Code of a function's instructions, as `schedule` takes them, in `room` bytes, of which 50 (n + 1) + 512 are enough.
+Returns its length, or 0 where there is none or no room, and the end of the places; the work memory is of 10 n + registers
+numbers. */
+EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, UNUSED casadi_int registers, casadi_int first,
+                             int64_t *work, uint8_t *code, casadi_int room, casadi_int *end)
 {
-    if (first + n + MIDDLE > INT32_MAX / (casadi_int)sizeof(V)) return 0;
+    if (first + n + MIDDLE > INT32_MAX / (casadi_int)sizeof(V) || room < MOST_BYTES) return 0;
     struct writer w = {.v = (struct value *)work, .first = first, .end = first, .to = code};
     int32_t(*later)[3] = (int32_t(*)[3])(work + 5 * n); /* of what an instruction reads, the next that reads it */
     w.where = (struct where *)(later + n), w.vacant = (int32_t *)(w.where + n);
@@ -273,6 +282,7 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int re
     for (int k = 0; k < n; k++) {
         struct value *x = w.v + k;
         if (arity(x->op) == 0) continue;
+        if (w.to - code > room - MOST_BYTES) return 0;
         for (int r = 0; r < arity(x->op); r++) w.where[x->read[r]].next = later[k][r];
         hold(&w, k, instruction(&w, x));
         if (x->place >= 0) store(&w, k);
@@ -290,57 +300,157 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int re
 /* The table ------------------------------------------------------------------------------------------------------ */
 
 #define MOST_MEMORY (256 << 20) /* bytes of all code */
+#define UNOWNED_MEMORY (8 << 20) /* bytes of code that no program owns, and number of codes: functions of CasADi's may */
+#define UNOWNED 64               /* still have their words; those that ran last are kept */
 #define LISTS 1024
 
 struct kept {
-    uint64_t number;
+    uint64_t number, latest; /* run or drop, counted */
     struct kept *next;
     machine_code *code;
+    size_t length;
+    int owners, running;
 };
 
 static struct kept *lists[LISTS];
 static size_t used;
+static uint64_t clock_of_code;
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* held for a look or a change, never across a fork */
 
-static machine_code *find_code(uint64_t number)
+static void take_table(void) { pthread_mutex_lock(&table); }
+static void give_table(void) { pthread_mutex_unlock(&table); }
+__attribute__((constructor)) static void guard_forks(void) { pthread_atfork(take_table, give_table, give_table); }
+
+/* Code by its number, null of none. A program's words may name any number, and would run its code: words are made in this
+process or come with a pickle, which is trusted with more. That two honest programs have the same 64 bits of a hash is as
+likely as 3e-8 among a million of them. The table is held. */
+static struct kept *look_up(uint64_t number)
 {
-    const struct kept *k = __atomic_load_n(&lists[number % LISTS], __ATOMIC_ACQUIRE);
+    struct kept *k = lists[number % LISTS];
     while (k && k->number != number) k = k->next;
-    return k ? k->code : 0;
+    return k;
 }
 
-/* Keep code under its number, unless it is there. Returns whether it is: not where no memory is to be had. What can be
-written is never executed. */
-EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length)
+/* Code to be run, which stays until it is given back; null of none. */
+static struct kept *find_code(uint64_t number)
 {
-    if (find_code(number)) return 1;
-    if (__atomic_load_n(&used, __ATOMIC_RELAXED) + length > MOST_MEMORY) return 0;
+    if (!number) return 0;
+    take_table();
+    struct kept *k = look_up(number);
+    if (k) k->running++, k->latest = ++clock_of_code;
+    give_table();
+    return k;
+}
+
+static void give_back(struct kept *k)
+{
+    if (!k) return;
+    take_table();
+    k->running--;
+    give_table();
+}
+
+static machine_code *code_of(const struct kept *k) { return k ? k->code : 0; }
+
+/* Unmaps code that no program owns and nobody runs, the one that ran longest ago first, until so many bytes and codes of
+the kind are left. The table is held. */
+static void trim(size_t bytes, int count)
+{
+    for (;;) {
+        struct kept **oldest = 0, *k;
+        size_t unowned = 0;
+        int codes = 0;
+        for (int l = 0; l < LISTS; l++)
+            for (struct kept **place = lists + l; (k = *place); place = &k->next) {
+                if (k->owners || k->running) continue;
+                unowned += k->length, codes++;
+                if (!oldest || k->latest < (*oldest)->latest) oldest = place;
+            }
+        if (!oldest || (unowned <= bytes && codes <= count)) return;
+        k = *oldest, *oldest = k->next, used -= k->length;
+        munmap((void *)k->code, k->length), free(k);
+    }
+}
+
+/* A line for perf, which looks for symbols of code without a file there. */
+static void tell_perf(const struct kept *k, const char *name)
+{
+    const char *wished = getenv("COLLOC_PERF_MAP");
+    char path[40], line[200];
+    if (!wished || !*wished) return;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    int size = snprintf(line, sizeof line, "%llx %zx colloc:%.100s\n", (unsigned long long)(uintptr_t)k->code, k->length,
+                        name);
+    if (write(file, line, size) != size) {} /* it is for a look */
+    close(file);
+}
+
+/* New memory with code that can be run and not be written; null where the system gives none. */
+static machine_code *mapped(const uint8_t *code, size_t length)
+{
     void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 0;
     memcpy(memory, code, length);
-    struct kept *k = malloc(sizeof(struct kept)), **list = &lists[number % LISTS];
-    if (!k || mprotect(memory, length, PROT_READ | PROT_EXEC)) {
-        munmap(memory, length), free(k);
-        return 0;
+    if (!mprotect(memory, length, PROT_READ | PROT_EXEC)) return (machine_code *)memory;
+    munmap(memory, length);
+    return 0;
+}
+
+/* Code has one owner more under its number, where it is put unless it is there. Returns 1; 0 where the system gives no
+memory for it, and -1 where other programs own too much code. */
+EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length, const char *name)
+{
+    int kept = 1;
+    take_table();
+    struct kept *k = look_up(number);
+    if (!k) {
+        if (used + length > MOST_MEMORY) trim(0, 0);
+        if (used + length > MOST_MEMORY) kept = -1;
+        else if ((k = calloc(1, sizeof(struct kept))) && (k->code = mapped(code, length))) {
+            k->number = number, k->length = length, k->next = lists[number % LISTS], lists[number % LISTS] = k;
+            used += length;
+            tell_perf(k, name);
+        } else free(k), k = 0, kept = 0;
     }
-    __atomic_add_fetch(&used, length, __ATOMIC_RELAXED);
-    *k = (struct kept){number, __atomic_load_n(list, __ATOMIC_ACQUIRE), (machine_code *)memory};
-    while (!__atomic_compare_exchange_n(list, &k->next, k, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {}
-    return 1;
+    if (k) k->owners++;
+    give_table();
+    return kept;
+}
+
+/* Code has one owner less. */
+EXPORT void drop_code(uint64_t number)
+{
+    take_table();
+    struct kept *k = look_up(number);
+    if (k && k->owners) k->owners--, k->latest = ++clock_of_code;
+    trim(UNOWNED_MEMORY, UNOWNED);
+    give_table();
 }
 
 static void run_code(machine_code *code, V *pool) { code(pool, &aids); }
 
 #else
 
-EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
-                             int64_t *work, uint8_t *code, casadi_int *end)
+EXPORT casadi_int write_code(UNUSED const int32_t (*in)[4], UNUSED casadi_int n, UNUSED casadi_int registers,
+                             UNUSED casadi_int first, UNUSED int64_t *work, UNUSED uint8_t *code,
+                             UNUSED casadi_int room, UNUSED casadi_int *end)
 {
     return 0;
 }
 
-EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length) { return 0; }
+EXPORT int keep_code(UNUSED uint64_t number, UNUSED const uint8_t *code, UNUSED casadi_int length,
+                     UNUSED const char *name)
+{
+    return 0;
+}
 
-static machine_code *find_code(uint64_t number) { return 0; }
-static void run_code(machine_code *code, V *pool) {}
+EXPORT void drop_code(UNUSED uint64_t number) {}
+
+static struct kept *find_code(UNUSED uint64_t number) { return 0; }
+static void give_back(UNUSED struct kept *k) {}
+static machine_code *code_of(UNUSED const struct kept *k) { return 0; }
+static void run_code(UNUSED machine_code *code, UNUSED V *pool) {}
 
 #endif

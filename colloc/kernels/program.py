@@ -15,6 +15,8 @@ import numpy as np
 
 from colloc.kernels.kernel import Kernel, pass_table
 from colloc.kernels.operations import FUNCTIONS, template
+from colloc.kernels.options import CompileWarning
+from colloc.support.checks import warn
 
 _HEAD = 13  # words of a program before its rows
 _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say of them
@@ -23,19 +25,20 @@ _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say
 _INTERPRETED, _MACHINE_CODE = 1.5, 0.4
 _COSTS = (5.0, 0.5, 0.5)
 
+_warned: list[int] = []  # whether of code that has no room
 _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
 
 
 def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     """A kernel as a program, int64, shape (words,), made by the library that is to evaluate it.
 
-    Its machine code, if there is any, is kept there, under a number made from it and from all other words.
+    Its machine code, if there is any, is kept there as long as these words are, under a number made of both.
     CompileError for an operation that has no translation.
     """
     placed, constants = _placed(kernel)
     given = placed, kernel.function.sz_w(), kernel.pool + constants.size
     runs, end = _written(code.schedule, *given, np.empty(7 * len(placed) + 1, dtype=np.int32))
-    machine, last = _written(code.write_code, *given, np.empty(80 * (len(placed) + 1), dtype=np.uint8))
+    machine, last = _written(code.write_code, *given, np.empty(50 * (len(placed) + 1) + 512, dtype=np.uint8))
     size = max(end, last)
     table = pass_table(kernel)
     wide = max(size, table.max(initial=0)) >= 2**16
@@ -56,8 +59,14 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     if machine.size:
         hashed = hashlib.blake2b(words.tobytes() + machine.tobytes(), digest_size=8)
         number = int(np.frombuffer(hashed.digest(), dtype=np.int64)[0])
-        if code.keep_code(ctypes.c_longlong(number), _pointer(machine), ctypes.c_longlong(machine.size)):
+        name = kernel.function.name().encode()
+        kept = code.keep_code(ctypes.c_longlong(number), _pointer(machine), ctypes.c_longlong(machine.size), name)
+        if kept > 0:
             words[_HEAD - 1] = number
+            weakref.finalize(words, code.drop_code, ctypes.c_longlong(number)).atexit = False
+        elif kept < 0 and not _warned:
+            _warned.append(number)
+            warn("all memory for machine code is taken by other functions; new ones take twice as long", CompileWarning)
     return words
 
 
@@ -130,7 +139,8 @@ def _written(write: Any, placed: np.ndarray, registers: int, first: int, out: np
     end, work = ctypes.c_longlong(), np.empty(10 * len(placed) + registers, dtype=np.int64)
     write.restype = ctypes.c_longlong
     sizes = map(ctypes.c_longlong, (len(placed), registers, first))
-    length = write(_pointer(placed), *sizes, _pointer(work), _pointer(out), ctypes.byref(end))
+    room = ctypes.c_longlong(out.size)
+    length = write(_pointer(placed), *sizes, _pointer(work), _pointer(out), room, ctypes.byref(end))
     return out[:length], end.value
 
 

@@ -52,12 +52,14 @@ def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
     rows, shared = [*kernel.inputs, *kernel.results], [int(k in kernel.shared) for k in range(len(kernel.inputs))]
     values = code.operations, code.calls, sum(len(stage.left) for stage in kernel.passes), sum(rows)
     cost = sum(number * each for number, each in zip(values, COSTS, strict=True))
-    sizes = f"{len(kernel.inputs)}, {len(kernel.results)}, {name}_rows, {name}_shared, {result}"
+    sizes = (
+        f"{len(kernel.inputs)}, {len(kernel.results)}, {name}_rows, {name}_shared, {result}, {kernel.pool + code.slots}"
+    )
     return [
         *lines,
-        f"static void {name}_run(const struct kernel *kernel, V *p) {{ {' '.join(steps)} }}",
+        f"static void {name}_run(UNUSED const struct kernel *kernel, V *p) {{ {' '.join(steps)} }}",
         f"static const casadi_int {name}_rows[] = {{{', '.join(map(str, [*rows, 0]))}}};",
         f"static const casadi_int {name}_shared[] = {{{', '.join(map(str, [*shared, 0]))}}};",
-        f"static const struct kernel {name}_kernel = {{{sizes}, {kernel.pool + code.slots}, {cost!r}, {name}_run}};",
+        f"static const struct kernel {name}_kernel = {{{sizes}, {cost!r}, {name}_run, 0, 0, 0, 0, 0}};",
         f"FACES({name})",
     ]

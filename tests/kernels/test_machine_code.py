@@ -1,19 +1,25 @@
 """Programs as machine code: against their interpretation, and where there is none."""
 
 import ctypes
+import gc
+import os
 import pickle
 import subprocess
 import sys
+import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.kernels import Compile, Interpreter, Kernel, interpret
+from colloc.kernels import Compile, CompileWarning, Interpreter, Kernel, interpret
+from colloc.kernels import interpreter as interpreters
 from colloc.kernels import program as programs
 from tests.kernels.test_kernels import BINARY, LANES, SPECIAL, UNARY, columns, random_function, random_inputs
 
@@ -138,6 +144,12 @@ def test_more_places_than_16_bits_can_number(folder):
     compare(interpreter, random_inputs(rng, kernel, 9))
 
 
+def keep(interpreter: Interpreter, number: int, code: np.ndarray) -> int:
+    """Have a library keep code under a number; see `keep_code`."""
+    size = ctypes.c_longlong(code.size)
+    return interpreter._code.keep_code(ctypes.c_longlong(number), programs._pointer(code), size, b"f")
+
+
 def test_code_can_be_wrong(folder):
     """What runs is the code under the program's number: with a difference for a sum, the values differ."""
     x = ca.SX.sym("x", 2)
@@ -148,7 +160,7 @@ def test_code_can_be_wrong(folder):
     code, _ = programs._written(interpreter._code.write_code, *given, np.empty(800, dtype=np.uint8))
     for number, opcode, expected in ((1, 0x58, 2.0), (2, 0x5C, 0.0)):
         code[np.flatnonzero(np.isin(code, (0x58, 0x5C)))[0]] = opcode
-        interpreter._code.keep_code(ctypes.c_longlong(number), programs._pointer(code), ctypes.c_longlong(code.size))
+        assert keep(interpreter, number, code) == 1
         with another(interpreter, number=number):
             np.testing.assert_array_equal(interpreter.evaluate("f", inputs)[0], expected)
     with another(interpreter, number=3):  # nobody has kept
@@ -159,9 +171,14 @@ def test_too_much_code_is_not_kept(folder):
     x = ca.SX.sym("x")
     interpreter = with_code(Kernel(ca.Function("f", [x], [x + 1])), folder)
     much = np.empty(2**28, dtype=np.uint8)
-    interpreter._code.keep_code(ctypes.c_longlong(4), programs._pointer(much), ctypes.c_longlong(much.size))
+    assert keep(interpreter, 4, much) == -1
     with another(interpreter, number=4):
         np.testing.assert_array_equal(interpreter.evaluate("f", [np.ones((9, 1))])[0], 2.0)
+    assert keep(interpreter, 5, much[: 2**27]) == 1
+    assert keep(interpreter, 6, much[: 2**27]) == -1  # as long as somebody owns the other half
+    interpreter._code.drop_code(ctypes.c_longlong(5))
+    assert keep(interpreter, 6, much[: 2**27]) == 1
+    interpreter._code.drop_code(ctypes.c_longlong(6))
 
 
 @pytest.mark.parametrize("lanes", [lanes for lanes in LANES if lanes <= 2])
@@ -200,6 +217,163 @@ def executable() -> set[tuple[str, str]]:
     """The ends and the rights of all memory that is executable and belongs to no file."""
     lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
     return {(words[0], words[1]) for words in lines if "x" in words[1] and len(words) == 5}
+
+
+def executable_bytes() -> int:
+    ends = (ends.split("-") for ends, _ in executable())
+    return sum(int(end, 16) - int(begin, 16) for begin, end in ends)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the map of the memory as Linux has it")
+def test_code_is_given_back_when_nobody_has_its_program(folder):
+    """A hundred at a time: of those that are gone a few are kept, in case that a function of CasADi's remains."""
+    x = ca.SX.sym("x", 3)
+    codes = [Kernel(ca.Function("f", [x], [ca.sin(k * x) * x])) for k in range(100)]
+    kept = [with_code(kernel, folder) for kernel in codes]
+    most = executable_bytes()
+    kept.clear(), codes.clear()
+    gc.collect()
+    least = executable_bytes()
+    assert least < most
+    for turn in range(3):
+        for k in range(100):
+            with_code(Kernel(ca.Function("f", [x], [ca.cos((k + 100 * turn + 0.5) * x) * x])), folder)
+        gc.collect()
+        assert executable_bytes() <= least + 2 * 4096
+
+
+def drop_many(interpreter: Interpreter) -> None:
+    """Have a library keep and drop as many codes as it keeps of those that nobody has."""
+    for number in range(1000, 1070):
+        assert keep(interpreter, number, np.zeros(100, dtype=np.uint8)) == 1
+        interpreter._code.drop_code(ctypes.c_longlong(number))
+
+
+def test_functions_outlive_their_code(folder):
+    """They are interpreted then."""
+    kernel = Kernel(random_function(np.random.default_rng(11), 400))
+    inputs = [x.T for x in random_inputs(np.random.default_rng(11), kernel, 20)]
+    function = with_code(kernel, folder).external("f", 20)
+    expected = [np.array(result) for result in function.call(inputs)]
+    other = with_code(Kernel(random_function(np.random.default_rng(12), 10)), folder)
+    interpreters._programs.pop(kernel)
+    del kernel
+    gc.collect()
+    for again, values in zip(function.call(inputs), expected, strict=True):
+        np.testing.assert_array_equal(np.array(again), values)
+    drop_many(other)
+    for again, values in zip(function.call(inputs), expected, strict=True):
+        np.testing.assert_allclose(np.array(again), values, rtol=1e-13, atol=1e-13)
+
+
+def test_code_that_runs_is_not_given_back(folder):
+    """An evaluation of a program that nobody has goes on, while as many others come and go as are kept."""
+    kernel = Kernel(random_function(np.random.default_rng(11), 1000))
+    interpreter = with_code(kernel, folder)
+    inputs = random_inputs(np.random.default_rng(1), kernel, 10_000)
+    expected = interpreter.evaluate("f", inputs)
+    with another(interpreter):  # a copy, which owns no code
+        interpreters._programs.pop(kernel)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(interpreter.evaluate, "f", inputs)
+            while not running.done():
+                drop_many(interpreter)
+                time.sleep(1e-3)
+        for again, values in zip(running.result(), expected, strict=True):
+            np.testing.assert_allclose(again, values, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("operations", [10, 1000])
+def test_the_writer_stays_within_its_room(folder, operations):
+    kernel = Kernel(random_function(np.random.default_rng(operations), operations))
+    interpreter = with_code(kernel, folder)
+    placed, constants = programs._placed(kernel)
+    given = placed, kernel.function.sz_w(), kernel.pool + constants.size
+    whole, _ = programs._written(interpreter._code.write_code, *given, np.empty(10**6, dtype=np.uint8))
+    assert whole.size < 50 * (len(placed) + 1)
+    for room in (0, 1, 399, whole.size // 2, whole.size - 1, whole.size, whole.size + 512):
+        memory = np.full(room + 2000, 0xCC, dtype=np.uint8)
+        written, _ = programs._written(interpreter._code.write_code, *given, memory[:room])
+        assert (memory[room:] == 0xCC).all()
+        assert written.size == (0 if room <= whole.size else whole.size)
+
+
+def test_it_is_said_once_that_no_more_code_can_be_held(folder, monkeypatch):
+    monkeypatch.setattr(programs, "_warned", [])
+    x = ca.SX.sym("x")
+    interpreter = with_code(Kernel(ca.Function("f", [x], [x + 1])), folder)
+    full = SimpleNamespace(
+        schedule=interpreter._code.schedule, write_code=interpreter._code.write_code, keep_code=lambda *_: -1
+    )
+    with pytest.warns(CompileWarning, match="all memory for machine code is taken by other functions"):
+        words = programs.program(Kernel(ca.Function("f", [x], [x + 2])), full)
+    assert words[NUMBER] == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        programs.program(Kernel(ca.Function("f", [x], [x + 3])), full)
+
+
+ALONE = """
+import os, sys, threading, time
+import casadi as ca, numpy as np
+from colloc.kernels import Compile, Kernel, interpret
+def made(name, k):
+    x = ca.SX.sym("x", 3)
+    kernel = Kernel(ca.Function(name, [x], [ca.sin(x + k) * x]))
+    return interpret({"f": kernel}, Compile(cache=sys.argv[1]), compile=False)
+library, values = made("torques", 0), np.arange(30.0).reshape(10, 3)
+if sys.argv[2] == "perf":
+    path = f"/tmp/perf-{os.getpid()}.map"
+    print(open(path).read() if os.path.exists(path) else "none")
+    if os.path.exists(path): os.unlink(path)
+else:
+    stop = False
+    def work(first):
+        much = bytes(50_000_000)
+        while not stop:
+            library._code.keep_code(first, much, len(much), b"f")
+            library._code.drop_code(first)
+            made("f", first).evaluate("f", [values])
+    threads = [threading.Thread(target=work, args=(k + 1,)) for k in range(2)]
+    for thread in threads: thread.start()
+    for _ in range(20):
+        time.sleep(0.01)
+        child = os.fork()
+        if not child:
+            library.evaluate("f", [values])
+            library._code.keep_code(12345, bytes(100), 100, b"f")
+            os._exit(0)
+        for _ in range(1000):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done: break
+            time.sleep(0.01)
+        else:
+            os.kill(child, 9)
+            status = 1
+        if status: os._exit(1)
+    stop = True
+    for thread in threads: thread.join()
+"""
+
+
+def alone(folder: Path, what: str, **environment: str) -> str:
+    with_code(Kernel(random_function(np.random.default_rng(3), 40)), folder)
+    words = [sys.executable, "-W", "ignore", "-c", ALONE, str(folder), what]
+    run = subprocess.run(words, check=False, capture_output=True, text=True, env=os.environ | environment)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_a_child_forked_while_others_make_programs_evaluates(folder):
+    alone(folder, "forks")
+
+
+def test_perf_is_told_of_code_if_that_is_wished(folder):
+    assert alone(folder, "perf") == "none\n"
+    begin, size, name = alone(folder, "perf", COLLOC_PERF_MAP="1").split()
+    assert int(begin, 16) % 4096 == 0
+    assert 0 < int(size, 16) < 10_000
+    assert name == "colloc:torques"
 
 
 AWAY = """
