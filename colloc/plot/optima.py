@@ -73,11 +73,11 @@ def _one_optimum(page: Panels, starts: int, solved: Sequence[StartResult], above
     """How close to each other the ends of all starts are."""
     ends = page.axes[0, 0]
     ends.set_yscale("log")
-    limit = ends.axhline(100 * optima.same_cost, color=MUTED, linestyle="--", linewidth=1.0, label="counts as the same")
+    limit = ends.axhline(100 * Optima.same_cost, color=MUTED, linestyle="--", linewidth=1.0, label="counts as the same")
     # The best, and what is as cheap, stands a little below the rest, as zero has no place on the axis.
     floor = min((height for height in above.values() if height > _ROUNDING), default=_ROUNDING) / 3
     marks = _marks(ends, starts, solved, {number: max(height, floor) for number, height in above.items()})
-    ends.set_ylim(floor / 3, 100 * optima.same_cost * 10)
+    ends.set_ylim(floor / 3, 100 * Optima.same_cost * 10)
     failed = "" if len(solved) == starts else f", {starts - len(solved)} without one"
     ends.set_title(f"{starts} starts, one optimum{failed}", loc="left")
     page.legend([*marks, limit])

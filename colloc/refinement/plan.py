@@ -170,7 +170,7 @@ class SeekStarts(PlanStep):
     --------
     >>> seek = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
     >>> print(co.solve(problem, co.BSpline(20), plan=seek).starts)
-    6: all lead to this motion
+    6: 5 lead to this motion, the guess among them; 1 to none
     """
 
     count: int

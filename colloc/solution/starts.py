@@ -39,7 +39,7 @@ class Starts(NamedTuple):
     --------
     >>> solution = co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(), co.refinement.SeekStarts(6)])
     >>> print(solution.starts)
-    6: all lead to this motion
+    6: 5 lead to this motion, the guess among them; 1 to none
     >>> solution.starts.from_guess
     True
     """

@@ -106,8 +106,20 @@ def _deserialised(content: bytes) -> Task:
 class Processes(Executor):
     """An executor of spawned processes, each with one thread for linear algebra.
 
-    An item whose process dies is tried once more; then it ends in a BrokenExecutor. After `timeout` seconds it ends in
-    a TimeoutError and its process is killed. Ctrl-C is the parent's alone.
+    An item whose process dies is tried once more; then it ends in a BrokenExecutor. Ctrl-C is the parent's alone.
+
+    Parameters
+    ----------
+    count : int
+        Number of processes.
+    timeout : float, optional [s]
+        After which an item ends in a TimeoutError, and its process is killed.
+
+    Examples
+    --------
+    >>> with co.sweeps.Processes(1, timeout=60.0) as pool:
+    ...     print(pool.submit(round, 0.391854539516, 3).result())
+    0.392
     """
 
     def __init__(self, count: int, timeout: float | None = None):

@@ -302,7 +302,7 @@ def test_smooth_costs_have_no_kink(fn):
 
 def test_iterations_that_run_out_are_no_riddle():
     with pytest.raises(
-        co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations, as in ipopt=\{\"max_iter"
+        co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations, as in solver=co.Ipopt\(max_iter"
     ):
         co.solve(arm(LIMITS), co.BSpline(8), solver=co.Ipopt(max_iter=2))
 
