@@ -116,8 +116,7 @@ _PACKAGES = {
     ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
-        "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "
-        "fit_samples from_file path_lengths"
+        "Muscles PassiveTorque Sphere ViaPoint fit_lengths fit_samples from_file path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "

@@ -6,7 +6,6 @@ has what fibers and tendons do in a state, `activation` what precedes activation
 `passive_torque` what tissue beside muscles does. `muscles` makes of all that unknowns and constraints of a problem.
 """
 
-from colloc.muscles.activation import activation_rate, activation_rows
 from colloc.muscles.curves import OPENSIM, PUBLISHED, MuscleCurves
 from colloc.muscles.fibers import Fibers
 from colloc.muscles.files import from_file
@@ -20,6 +19,6 @@ from colloc.muscles.wrapping import Cylinder, Sphere
 
 __all__ = [
     "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "Cylinder", "Fibers", "LengthPolynomial", "MetabolicRate", "Muscle",
-    "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint", "activation_rate",
-    "activation_rows", "fit_lengths", "fit_samples", "from_file", "path_lengths",
+    "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint",
+    "fit_lengths", "fit_samples", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -34,11 +34,6 @@ def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, shar
     Returns
     -------
     SX, DM or float, shape (m,) [1/s]
-
-    Examples
-    --------
-    >>> round(co.muscles.activation_rate(1.0, 0.2, 0.015, 0.060), 2)  # 1/s
-    66.67
     """
     _check_sizes(excitation=excitation, activation=activation, rise=rise, fall=fall)
     share = 0.5 * ca.tanh(sharpness * (excitation - activation))
@@ -61,11 +56,6 @@ def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
     Returns
     -------
     SX, shape (2 m,) [1/s]
-
-    Examples
-    --------
-    >>> co.muscles.activation_rows(0.0, 0.5, 0.015, 0.060)
-    SX([8.33333, 33.3333])
     """
     _check_sizes(rate=rate, activation=activation, rise=rise, fall=fall)
     return ca.vertcat(ca.SX(rate + activation / fall), ca.SX((1 - activation) / rise - rate))

@@ -52,12 +52,12 @@ class Spring(Part):
     Examples
     --------
     >>> spring = co.Unknown("k", lower=1.0, upper=100.0, constant=True)  # N m/rad
-    >>> parts = [co.Spring("elbow", stiffness=spring, rest=-1.0), co.Motors(["shoulder", "elbow"])]
+    >>> parts = [co.Spring("elbow", stiffness=spring, rest=-1.5), co.Motors(["shoulder", "elbow"])]
     >>> effort = co.integral(lambda now: ca.sumsqr(now.motor))
     >>> turn = co.Problem(two_link(), 1.0, effort, problem.subject_to[:2], parts=parts)
     >>> solution = co.solve(turn, co.BSpline(20))
-    >>> bool(1.0 < solution.constants["k"][0] < 100.0)
-    True
+    >>> solution.constants["k"].round(1)
+    array([1.7])
     """
 
     joint: str

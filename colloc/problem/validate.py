@@ -37,6 +37,8 @@ class Validated(Protocol):
     @property
     def coordinates(self) -> object | None: ...
     @property
+    def passive(self) -> Sequence[str]: ...
+    @property
     def statements(self) -> Sequence[Statement]: ...
     @property
     def states(self) -> Sequence[State]: ...
@@ -154,10 +156,12 @@ def _check_within(what: str, value: float, lower: float, upper: float) -> None:
 def warn_of_oddities(problem: Validated) -> None:
     """InputWarning for what a problem may say, but hardly anybody means.
 
-    These are torques of joints that move no mass and carry no load, end states and bounds that may be in degrees, and
-    measured samples whose times or values seem to be in other units than the motion's.
+    These are torques of joints that move no mass and carry no load, bounds on those of joints that nothing drives, end
+    states and bounds that may be in degrees, and measured samples whose times or values seem to be in other units than
+    the motion's.
     """
     _check_idle(problem)
+    _check_passive(problem)
     _check_angles(problem)
     for name, (term, _) in problem.costs.items():
         if isinstance(term.fn, Tracked):
@@ -184,6 +188,21 @@ def _check_idle(problem: Validated) -> None:
             f"joint{plural} {shown(idle)} {verb} no mass, so that torques there are zero "
             "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
         )
+
+
+def _check_passive(problem: Validated) -> None:
+    """Bounds on the torques of some joints are hardly meant for joints that nothing drives."""
+    model = problem.model
+    passive = [model.joint_names.index(joint) for joint in problem.passive]
+    for statement in problem.statements if passive else ():
+        lower, upper = statement.limits_of("tau", model)
+        bounded = np.isfinite([lower, upper]).any(axis=0)
+        idle = [model.joint_names[j] for j in passive if bounded[j] and (lower[j] or upper[j])]
+        if idle and not bounded.all():
+            warn(
+                f"nothing drives joint {shown(idle)}, whose torque has bounds and is zero: give co.Motors({idle}) among "
+                "parts"
+            )
 
 
 def _check_angles(problem: Validated) -> None:

@@ -121,6 +121,14 @@ def test_a_joint_whose_motion_is_prescribed_has_a_motor_where_that_is_said():
     np.testing.assert_allclose(now.q[:, 1], 0.3 * np.sin(3 * t), atol=1e-5)
 
 
+def test_bounds_on_a_joint_that_nothing_drives_are_not_taken_for_a_motor():
+    elbow = co.bounds(tau={"elbow": (-10.0, 10.0)})
+    with pytest.warns(co.support.InputWarning, match=r"nothing drives joint elbow, .*: give co\.Motors\(\['elbow'\]\)"):
+        co.Problem(MODEL, 0.6, subject_to=[elbow], parts=[Constant("shoulder")])
+    co.Problem(MODEL, 0.6, subject_to=[elbow], parts=[Constant("shoulder"), co.Motors(["elbow"])])
+    co.Problem(MODEL, 0.6, subject_to=[co.bounds(tau=(-10.0, 10.0))], parts=[Constant("shoulder")])
+
+
 def test_what_two_parts_share_is_there_once():
     shared = Constant("elbow")
     left, right = Constant("shoulder"), Constant("shoulder")
