@@ -196,12 +196,12 @@ def _check_passive(problem: Validated) -> None:
     passive = [model.joint_names.index(joint) for joint in problem.passive]
     for statement in problem.statements if passive else ():
         lower, upper = statement.limits_of("tau", model)
-        bounded = np.isfinite([lower, upper]).any(axis=0)
-        idle = [model.joint_names[j] for j in passive if bounded[j] and (lower[j] or upper[j])]
-        if idle and not bounded.all():
+        bounded = set(statement.limited("tau", model))
+        idle = [model.joint_names[j] for j in passive if j in bounded and (lower[j] or upper[j])]
+        if idle and len(bounded) < model.n:
             warn(
-                f"nothing drives joint {shown(idle)}, whose torque has bounds and is zero: give co.Motors({idle}) among "
-                "parts"
+                f"nothing drives joint {shown(idle)}, whose torque has bounds and is zero: "
+                f"give co.Motors({idle}) among parts"
             )
 
 
