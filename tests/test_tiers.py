@@ -1,7 +1,7 @@
 """Tests are in the tiers that their times say."""
 
-import ast
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -60,7 +60,7 @@ def test_the_list_names_tests_that_there_are():
     places = [tiers.function_of(name).split("::", 1) for name in listed]
     known: dict[str, set[str]] = {}
     for file in {place for place, _ in places}:
-        tree = ast.walk(ast.parse((root / file).read_text())) if (root / file).exists() else ()
-        known[file] = {node.name for node in tree if isinstance(node, ast.FunctionDef)}
+        text = (root / file).read_text() if (root / file).exists() else ""
+        known[file] = set(re.findall(r"def (test_\w+)", text))
     gone = [f"{file}::{name}" for file, name in places if name.split("::")[-1] not in known[file]]
     assert gone == [], "measure their files anew: python -m pytest FILE --measure"

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 FILE = Path(__file__).parent / "durations.json"
-LIMITS = {"quick": 0.3, "push": 2.0}  # s of CPU time of all cases of a function
-LONG = 4.0  # s of CPU time of one case
+LIMITS = {"quick": 0.25, "push": 2.5}  # s of CPU time of all cases of a function
+LONG = 3.0  # s of CPU time of one case
 _EXCESS = 2.0  # by which a busy machine may prolong a test unnoticed
 _PROPERTY = "seconds"
 
