@@ -10,7 +10,7 @@ import numpy as np
 from colloc.curves.curve import collocates_inequalities
 from colloc.optimality.limited import ActiveArc, LimitedSignal, active_arcs, along_limits, limited
 from colloc.solution import PhasesSolution, Solution
-from colloc.solution.question import question
+from colloc.solution.solution_query import solution_query
 from colloc.support.display import Table, Tabular, shown
 
 _MET = 1e-6  # of a limit's natural size
@@ -87,7 +87,7 @@ class Arcs(Tabular):
         return Table(f"{len(self)} arc{'s' if len(self) > 1 else ''}", header, rows)
 
 
-@question()
+@solution_query()
 def arcs(solution: Solution | PhasesSolution) -> Arcs:
     """Which limits of a motion are active when.
 

@@ -12,7 +12,7 @@ from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
 from colloc.optimality.second_order import LARGEST, SecondOrder, second_order
 from colloc.solution import PhasesSolution, Solution, Verification, verify
-from colloc.solution.question import question
+from colloc.solution.solution_query import solution_query
 from colloc.solution.verify import kkt
 from colloc.support.checks import InputError, relative_tolerance
 from colloc.support.display import Table, short
@@ -104,7 +104,7 @@ class Certificate:
         return Table(title, ("condition", "", "value", "tolerance", ""), [line.cells() for line in self.lines])
 
 
-@question()
+@solution_query()
 def certify(solution: Solution | PhasesSolution, *, tol: float = 1e-3) -> Certificate:
     """What an answer has of an optimum: of its program, and of the continuous problem.
 

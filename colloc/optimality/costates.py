@@ -20,7 +20,7 @@ from numpy.polynomial import legendre
 
 from colloc.optimality.forces import Forces, forces, local_splines, row_density
 from colloc.solution import PhasesSolution, Solution
-from colloc.solution.question import question
+from colloc.solution.solution_query import solution_query
 from colloc.transcription import NLP, BaseNLP
 
 _PLACES = np.linspace(-1.0, 1.0, 7)  # of an interval, at which costates are sampled: its ends, and between them
@@ -77,7 +77,7 @@ class Costates:
         return np.hstack([self.lam_q, self.lam_qd, self.lam_states, self.lam_higher])
 
 
-@question()
+@solution_query()
 def costates(solution: Solution | PhasesSolution) -> dict[str, Costates]:
     """The costates of the continuous problem, from the multipliers of the program.
 

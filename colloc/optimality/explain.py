@@ -15,7 +15,7 @@ from colloc.optimality.widened import widened
 from colloc.problem import Phases, Problem
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.more_nodes import with_nodes
-from colloc.solution.question import question
+from colloc.solution.solution_query import solution_query
 from colloc.solution.solve_error import SolveError
 from colloc.solution.warm_start import start_from
 from colloc.solver import Outcome, Status
@@ -194,7 +194,7 @@ class Explanation:
 _ANSWERS = (Status.SOLVED, Status.ACCEPTABLE)
 
 
-@question(Solution | PhasesSolution | SolveError)
+@solution_query(Solution | PhasesSolution | SolveError)
 def explain(
     solution: Solution | PhasesSolution | SolveError, *, relax: str | Sequence[str] | None = None
 ) -> Explanation:

@@ -17,7 +17,7 @@ from colloc.problem import Instant, Number, Slots
 from colloc.problem.rows import column
 from colloc.problem.user_functions import error_context
 from colloc.solution import BaseSolution, PhasesSolution, Solution
-from colloc.solution.question import question
+from colloc.solution.solution_query import solution_query
 from colloc.solver import Status
 from colloc.solver.degenerate import cost_depends_on_variables
 from colloc.support.checks import (
@@ -249,7 +249,7 @@ class Sensitivity:
         return Table(title, header, lines[:_LISTED], notes)
 
 
-@question()
+@solution_query()
 def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | None = None) -> Sensitivity:
     """Derivatives of an optimum by the numbers of its problem: cost, duration, and the motion itself.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.plot.skeleton import Skeleton, most_apart
+from colloc.plot.skeleton import Skeleton, max_distance
 from colloc.plot.solids import face_normals
 
 _FLAT = 1e-9  # m; closer than this is the same place
@@ -26,7 +26,7 @@ _SIDES = {"right": ("_r", "_right", "-right", ".r", "right"), "left": ("_l", "_l
 class RoundBar(NamedTuple):
     """A bar with hemispheres at its ends that tapers; a ball if both ends are one.
 
-    Looks are "link", "right", "left", "joint", "rail", "tip", "marker", "base", "obstacle", "shape", or a colour as
+    Styles are "link", "right", "left", "joint", "rail", "tip", "marker", "base", "obstacle", "shape", or a colour as
     "#aabbcc".
     """
 
@@ -34,7 +34,7 @@ class RoundBar(NamedTuple):
     end: int
     thick: float  # radius at the start [m]
     thin: float  # and at the end
-    look: str
+    style: str
     joint: int = -1  # coordinate of which it is the hinge or the slide
 
 
@@ -42,7 +42,7 @@ class Face(NamedTuple):
     """A flat face between points, which are counterclockwise as seen from outside of what it belongs to."""
 
     points: tuple[int, ...]  # numbers of points
-    look: str
+    style: str
 
 
 @dataclass
@@ -63,19 +63,19 @@ class Bars:
     def point(self, body: int, place: np.ndarray) -> int:
         """Number of a point that is fixed to a body, shape (N, 3) [m]."""
         for number, (other, known) in enumerate(zip(self.bodies, self.places, strict=True)):
-            if other == body and most_apart(known, place) < _FLAT:
+            if other == body and max_distance(known, place) < _FLAT:
                 return number
         self.places.append(place)
         self.bodies.append(body)
         return len(self.places) - 1
 
-    def add(self, first: tuple[int, np.ndarray], last: tuple[int, np.ndarray], *look: float | str | int) -> None:
+    def add(self, first: tuple[int, np.ndarray], last: tuple[int, np.ndarray], *style: float | str | int) -> None:
         """A bar between two points, each a body and its places."""
-        self.bars.append(RoundBar(self.point(*first), self.point(*last), *look))  # pyright: ignore[reportArgumentType]
+        self.bars.append(RoundBar(self.point(*first), self.point(*last), *style))  # pyright: ignore[reportArgumentType]
 
-    def ball(self, body: int, place: np.ndarray, radius: float, look: str, joint: int = -1) -> None:
+    def ball(self, body: int, place: np.ndarray, radius: float, style: str, joint: int = -1) -> None:
         """A ball around a point."""
-        self.add((body, place), (body, place), radius, radius, look, joint)
+        self.add((body, place), (body, place), radius, radius, style, joint)
 
 
 class _Piece(NamedTuple):
@@ -87,7 +87,7 @@ class _Piece(NamedTuple):
 
     @property
     def length(self) -> float:
-        return most_apart(*(place for _, place in (self.first, self.last)))
+        return max_distance(*(place for _, place in (self.first, self.last)))
 
 
 def bars_of(skeleton: Skeleton) -> Bars:
@@ -100,7 +100,7 @@ def bars_of(skeleton: Skeleton) -> Bars:
     for piece in pieces:
         thick = radii[piece.body]
         following = [
-            radii[k] for k, place in _children(skeleton, piece.body) if most_apart(place, piece.last[1]) < _FLAT
+            radii[k] for k, place in _children(skeleton, piece.body) if max_distance(place, piece.last[1]) < _FLAT
         ]
         thin = min(max(_TAPER * thick, *following, 0.0), thick)
         made.add(piece.first, piece.last, thick, thin, sides[piece.body])
@@ -160,7 +160,7 @@ def _children(skeleton: Skeleton, k: int) -> list[tuple[int, np.ndarray]]:
             continue
         place = skeleton.root[:, child]
         below = _children(skeleton, child) if model.bodies[child].mass.is_zero() else []
-        near = [(other, place) for other, at in below if most_apart(at, place) < _FLAT]
+        near = [(other, place) for other, at in below if max_distance(at, place) < _FLAT]
         children += near or [(child, place)]
     return children
 
@@ -172,7 +172,7 @@ def _add_joints(made: Bars, radii: np.ndarray, size: float) -> None:
     hinges = [k for k in skeleton.hinges if not _free(skeleton, k)]
     places: list[tuple[np.ndarray, list[int]]] = []
     for k in hinges:
-        near = next((group for place, group in places if most_apart(place, skeleton.root[:, k]) < _FLAT), None)
+        near = next((group for place, group in places if max_distance(place, skeleton.root[:, k]) < _FLAT), None)
         places.append((skeleton.root[:, k], [k])) if near is None else near.append(k)
     for place, group in places:
         k, parent = group[-1], model.parents[group[0]]
@@ -180,8 +180,8 @@ def _add_joints(made: Bars, radii: np.ndarray, size: float) -> None:
         dof = model.dofs[group[0]]
         joint = -1 if dof is None else dof
         if many or len(group) > 1:
-            look = _side(model.bodies[k].name) if many else "joint"
-            made.ball(k, place, (1.0 if many else 1.25) * radius, look, joint)
+            style = _side(model.bodies[k].name) if many else "joint"
+            made.ball(k, place, (1.0 if many else 1.25) * radius, style, joint)
             continue
         axle = skeleton.axis[:, k] * _AXLE[0] * radius
         made.add((parent, place - axle), (parent, place + axle), *2 * (_AXLE[1] * radius,), "joint", joint)
@@ -220,7 +220,7 @@ def _add_ends(made: Bars, radii: np.ndarray, size: float) -> None:
             made.ball(-1, skeleton.root[:, k], 1.4 * max(radii[k], _THIN * size), "base")
     for k in skeleton.tips if not _is_large(skeleton) else ():
         name, end = skeleton.far_ends[k]
-        if most_apart(end, skeleton.slid[:, k]) > _FLAT:
+        if max_distance(end, skeleton.slid[:, k]) > _FLAT:
             bob = name.startswith(_COM)
             made.ball(k, end, (1.6 if bob else 0.9) * radii[k], _side(model.bodies[k].name) if bob else "tip")
     for number, (body, _) in enumerate(model.markers.values()):
@@ -233,20 +233,20 @@ def _add_shapes(made: Bars) -> None:
     skeleton = made.skeleton
     for shape, solid in zip(skeleton.shapes, skeleton.solids, strict=True):
         k = -1 if shape.body is None else skeleton.model.index(shape.body)
-        look, radius = "obstacle" if k < 0 else "shape", float(np.nanmax(solid.radius))
+        style, radius = "obstacle" if k < 0 else "shape", float(np.nanmax(solid.radius))
         places = np.moveaxis(solid.corners, 1, 0)
         if len(places) <= 2:
-            made.add((k, places[0]), (k, places[-1]), radius, radius, look)
+            made.add((k, places[0]), (k, places[-1]), radius, radius, style)
             continue
         edges = set()
         for face in solid.faces:
             outwards = radius * face_normals(places[face])
-            made.faces.append(Face(tuple(made.point(k, place + outwards) for place in places[face]), look))
+            made.faces.append(Face(tuple(made.point(k, place + outwards) for place in places[face]), style))
             edges |= {(min(a, b), max(a, b)) for a, b in zip(face.tolist(), np.roll(face, -1).tolist(), strict=True)}
         for a, b in sorted(edges) if radius > 0 else ():
-            made.add((k, places[a]), (k, places[b]), radius, radius, look)
+            made.add((k, places[a]), (k, places[b]), radius, radius, style)
 
 
 def _side(name: str) -> str:
-    """The look of a link, by the side of the body that its name ends in."""
+    """The style of a link, by the side of the body that its name ends in."""
     return next((side for side, ends in _SIDES.items() if name.lower().endswith(ends)), "link")

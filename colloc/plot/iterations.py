@@ -113,13 +113,13 @@ def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
     for k, run in enumerate(runs):
         history = run.history
         excess = np.where(history.value - best > rounding, history.value - best, np.nan)
-        look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "linewidth": 1.4, "markersize": 4}
-        look["linestyle"] = _DASHES[k % len(_DASHES)]
-        look["marker"] = "." if run.iterations < _MARKED else ""
-        look["label"] = plain(run.method if run.success else f"{run.method} ({run.status})")
+        style: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "linewidth": 1.4, "markersize": 4}
+        style["linestyle"] = _DASHES[k % len(_DASHES)]
+        style["marker"] = "." if run.iterations < _MARKED else ""
+        style["label"] = plain(run.method if run.success else f"{run.method} ({run.status})")
         for column, along in zip(axes.T, (np.arange(excess.size), history.seconds), strict=True):
             for ax, values in zip(column, (excess, history.gradient_norm), strict=True):
-                ax.semilogy(along, values, **look)
+                ax.semilogy(along, values, **style)
     for tolerance in {run.stop.gradient for run in runs}:
         for ax in axes[1]:
             ax.axhline(tolerance, color=MUTED, linestyle="--", linewidth=1.0)

@@ -104,8 +104,8 @@ def map(
         some = np.arange(0, values.size, -(-values.size // _TICKS))
         axis.set_ticks(some + 0.5, [f"{number:.3g}" for number in values[some]])
     if gaps.any():
-        look = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
-        ax.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
-        page.legend([Line2D([], [], label="no answer", **look)])
+        style = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
+        ax.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **style)
+        page.legend([Line2D([], [], label="no answer", **style)])
     bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure

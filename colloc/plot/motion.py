@@ -191,8 +191,8 @@ def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
 def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
     """Entries of a legend for shapes that stand in the world."""
     count = len(figure_of.standing)
-    look: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
-    return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **look)] if count else []
+    style: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
+    return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **style)] if count else []
 
 
 class Stick:
@@ -201,14 +201,14 @@ class Stick:
     def __init__(self, scene: Scene, figure_of: StickFigure, frame: int, *, color: object, width: float):
         self.scene = scene
         size = 3.0 + width
-        look = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
+        style = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
         gap = np.full((1, 3), np.nan)
         self.links = scene.line(gap, "-", color=color, linewidth=width)
         self.rails = scene.line(gap, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
-        self.carriages = scene.line(gap, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
-        self.dots = scene.line(gap, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
-        self.joints = scene.line(gap, marker="o", markersize=size, markerfacecolor="white", **look)
-        self.tips = scene.line(gap, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
+        self.carriages = scene.line(gap, marker="s", markersize=1.5 * size, markerfacecolor="white", **style)
+        self.dots = scene.line(gap, marker="o", markersize=0.55 * size, markerfacecolor=color, **style)
+        self.joints = scene.line(gap, marker="o", markersize=size, markerfacecolor="white", **style)
+        self.tips = scene.line(gap, marker="o", markersize=0.8 * size, markerfacecolor=color, **style)
         self.solids = [scene.solid(color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)
 

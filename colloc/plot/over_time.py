@@ -21,12 +21,12 @@ from colloc.plot.style import (
     LEGEND,
     MUTED,
     NARROW,
-    Look,
+    LineStyle,
     dress,
     is_narrow,
     legend_below,
-    looks_by_dof,
     plain,
+    styles_by_dof,
 )
 from colloc.problem import Instant
 from colloc.problem.signal import Signal
@@ -348,11 +348,11 @@ def place_columns(axes: np.ndarray, columns: Sequence[Sequence[Any]]) -> list[Ax
 
 def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
     """The names of the phases above the parts of the time axis that they take, if there are any."""
-    look: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
+    style: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
     for name, phase in solution.phases.items():
         if name:
             middle = solution.start_times[name] + phase.duration / 2
-            ax.text(middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), **look)
+            ax.text(middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), **style)
 
 
 def draw_panels(
@@ -369,12 +369,12 @@ def draw_panels(
     nodes = solution.signals.at(None, *names) if few and names else {}
     bounded = False
     for ax, (signal, members, label) in zip(axes, drawn, strict=True):
-        looks = component_looks(solution, signal, curve.linestyle)
+        styles = component_styles(solution, signal, curve.linestyle)
         for k in members:
-            ax.plot(t, np.asarray(values[signal.name])[:, k], **looks[k]._asdict())
+            ax.plot(t, np.asarray(values[signal.name])[:, k], **styles[k]._asdict())
             if few:
                 size = 2.8 * mpl.rcParams["lines.linewidth"]
-                ax.plot(solution.t, np.asarray(nodes[signal.name])[:, k], ".", color=looks[k].color, markersize=size)
+                ax.plot(solution.t, np.asarray(nodes[signal.name])[:, k], ".", color=styles[k].color, markersize=size)
         dress(ax, ylabel=label)
         fit(ax, solution)
         bounded |= limits and alone and _draw_bounds(ax, solution, signal, members)
@@ -431,10 +431,10 @@ def draw_reactions(
 ) -> None:
     """Loads of the bearings at the times of `fine_times`, from `bearing_loads`, each quantity into its axes."""
     t = fine_times(solution)
-    look = _with(body_looks(solution), linestyle)
+    style = _with(body_styles(solution), linestyle)
     for ax, (label, norms) in zip(axes, loads.items(), strict=True):
         for name, values in norms.items():
-            ax.plot(t, values, **look[name]._asdict())
+            ax.plot(t, values, **style[name]._asdict())
         dress(ax, ylabel=label)
         fit(ax, solution)
         ax.set_ylim(bottom=0)
@@ -533,30 +533,30 @@ def joint_units(model: Model) -> dict[str, tuple[list[int], list[int]]]:
 
 def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
     """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
-    look = _joint_looks(model, "-" if many else None)
-    return [_handle(name, line) for name, line in zip(model.joint_names, look, strict=True)]
+    style = _joint_styles(model, "-" if many else None)
+    return [_handle(name, line) for name, line in zip(model.joint_names, style, strict=True)]
 
 
 def scalar_handles(model: Model) -> list[Line2D]:
     """Legend entries of the positions that are of no axis: the scalar parts of quaternions."""
-    look = _position_looks(model)
-    return [_handle(model.position_names[k], look[k]) for k in (places.start for places, _ in model.balls.values())]
+    style = _position_styles(model)
+    return [_handle(model.position_names[k], style[k]) for k in (places.start for places, _ in model.balls.values())]
 
 
-def body_looks(*solutions: Solution | PhasesSolution) -> dict[str, Look]:
-    """The looks of the joints of all bodies by name, fixed ones included, and those of every phase."""
+def body_styles(*solutions: Solution | PhasesSolution) -> dict[str, LineStyle]:
+    """The styles of the joints of all bodies by name, fixed ones included, and those of every phase."""
     bodies: dict[str, int | None] = {}
     for model in (model for solution in solutions for model in models(solution)):
         for body, dof in zip(model.bodies, model.dofs, strict=True):
             taken = dof in bodies.values()  # by another body, in a phase of other joints
             bodies.setdefault(body.name, None if taken else dof)
-    return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
+    return dict(zip(bodies, styles_by_dof(list(bodies.values())), strict=True))
 
 
 def body_handles(*solutions: Solution | PhasesSolution) -> dict[str, Line2D]:
     """Legend entries of the joints of all bodies by name, fixed ones included; as `joint_handles`."""
-    look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
-    return {name: _handle(name, line) for name, line in look.items()}
+    style = _with(body_styles(*solutions), "-" if len(solutions) > 1 else None)
+    return {name: _handle(name, line) for name, line in style.items()}
 
 
 def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel, *, inside: bool) -> None:
@@ -564,9 +564,9 @@ def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel
     signal, members, _ = panel
     if signal.size == 1 and not signal.names:
         return
-    looks = component_looks(solution, signal)
+    styles = component_styles(solution, signal)
     shown_members = members[: _NAMED if inside else 2 * _NAMED]
-    handles = [_handle(str(signal.components[k]), looks[k]) for k in shown_members]
+    handles = [_handle(str(signal.components[k]), styles[k]) for k in shown_members]
     if more := len(members) - len(shown_members):
         handles.append(Line2D([], [], linestyle="", label=f"and {more} more"))
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.05)}
@@ -576,17 +576,17 @@ def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel
     ax.legend(handles=handles, fontsize=small, ncols=-(-len(handles) // _NAMED), **LEGEND, **place)
 
 
-def component_looks(solution: Solution | PhasesSolution, signal: Signal, linestyle: Any = None) -> list[Look]:
+def component_styles(solution: Solution | PhasesSolution, signal: Signal, linestyle: Any = None) -> list[LineStyle]:
     """Looks of the components of a signal; those of a joint are the same in every figure."""
     model = models(solution)[0]
     if signal.name == "q" and model.n_q == signal.size:
-        return _position_looks(model, linestyle)
-    return list(_with(dict(enumerate(looks_by_dof(range(signal.size)))), linestyle).values())
+        return _position_styles(model, linestyle)
+    return list(_with(dict(enumerate(styles_by_dof(range(signal.size)))), linestyle).values())
 
 
 def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, members: list[int]) -> bool:
     """Dashed lines, grey if the components share them; whether any is in view: far ones do not stretch the axis."""
-    looks, reach = component_looks(solution, signal), max(map(abs, ax.get_ylim()))
+    styles, reach = component_styles(solution, signal), max(map(abs, ax.get_ylim()))
     view, near = list(ax.get_ylim()), False
     for name, phase in solution.phases.items():
         own = phase.signals.definitions.get(signal.name)
@@ -596,7 +596,7 @@ def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, 
             continue
         pairs = np.transpose([own.lower, own.upper])[[columns[k] for k in places]]
         shared = len(places) > 1 and bool((pairs == pairs[0]).all())
-        colors, pairs = ([MUTED], pairs[:1]) if shared else ([looks[k].color for k in places], pairs)
+        colors, pairs = ([MUTED], pairs[:1]) if shared else ([styles[k].color for k in places], pairs)
         within = pairs[np.abs(pairs) <= _RELEVANT * reach]
         view += within.tolist()
         near |= within.size > 0
@@ -624,28 +624,28 @@ def fit(ax: Axes, solution: Solution | PhasesSolution) -> None:
         ax.set_ylim(low - room, high + room)
 
 
-def _joint_looks(model: Model, linestyle: Any = None) -> list[Look]:
+def _joint_styles(model: Model, linestyle: Any = None) -> list[LineStyle]:
     """Looks in the order of q."""
-    look = _with(dict(enumerate(looks_by_dof(range(model.n)))), linestyle)
-    return list(look.values())
+    style = _with(dict(enumerate(styles_by_dof(range(model.n)))), linestyle)
+    return list(style.values())
 
 
-def _position_looks(model: Model, linestyle: Any = None) -> list[Look]:
+def _position_styles(model: Model, linestyle: Any = None) -> list[LineStyle]:
     """Looks in the order of q: those of the joints; vector parts of quaternions as the turns about these axes."""
-    look, scalar = _joint_looks(model, linestyle), Look(MUTED, "-" if linestyle is None else linestyle)
+    style, scalar = _joint_styles(model, linestyle), LineStyle(MUTED, "-" if linestyle is None else linestyle)
     of_balls = {places.start: dofs for places, dofs in model.balls.values()}
-    looks: list[Look] = []
+    styles: list[LineStyle] = []
     joint = 0
-    while len(looks) < model.n_q:
-        dofs = of_balls.get(len(looks))
-        looks += [look[joint]] if dofs is None else [scalar, *look[dofs]]
+    while len(styles) < model.n_q:
+        dofs = of_balls.get(len(styles))
+        styles += [style[joint]] if dofs is None else [scalar, *style[dofs]]
         joint += 1 if dofs is None else 3
-    return looks
+    return styles
 
 
-def _with(look: dict[Any, Look], linestyle: Any) -> dict[Any, Look]:
-    return look if linestyle is None else {name: line._replace(linestyle=linestyle) for name, line in look.items()}
+def _with(style: dict[Any, LineStyle], linestyle: Any) -> dict[Any, LineStyle]:
+    return style if linestyle is None else {name: line._replace(linestyle=linestyle) for name, line in style.items()}
 
 
-def _handle(name: str, look: Look) -> Line2D:
-    return Line2D([], [], label=plain(name), **look._asdict())
+def _handle(name: str, style: LineStyle) -> Line2D:
+    return Line2D([], [], label=plain(name), **style._asdict())

@@ -23,7 +23,7 @@ from colloc.support.lazy import cached_property
 
 def skeleton(solution: Solution | PhasesSolution, t: np.ndarray) -> StickFigure:
     """The stick figure of a solution at times t that do not fall, shape (N,) [s]."""
-    return Successive(t, tuple(skeleton_of(phase, times) for phase, times in by_phase(solution, t)))
+    return PhaseSeries(t, tuple(skeleton_of(phase, times) for phase, times in by_phase(solution, t)))
 
 
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
@@ -51,13 +51,13 @@ def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequen
     def pose(t: np.ndarray) -> StickFigure:
         number = np.searchsorted(starts, t, side="right") - 1
         pieces = [(k, (t - starts[k]).clip(0, durations[k])[number == k]) for k in np.unique(number)]
-        return Successive(t, tuple(poses[k](times) for k, times in pieces))
+        return PhaseSeries(t, tuple(poses[k](times) for k, times in pieces))
 
     return pose
 
 
 @dataclass(frozen=True, eq=False)
-class Successive(StickFigure):
+class PhaseSeries(StickFigure):
     """Stick figures one after another, of mechanisms that may differ; what has a name keeps it."""
 
     t: np.ndarray  # shape (N,) [s]; times of the whole motion

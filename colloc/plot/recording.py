@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.muscles import MusclePath, Muscles
 from colloc.plot.bars import Face, RoundBar, bars_of
-from colloc.plot.posture import Successive, skeleton
+from colloc.plot.posture import PhaseSeries, skeleton
 from colloc.plot.sampling import by_phase, fine_times, models, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
 from colloc.plot.triangles import LinkMeshes
@@ -44,7 +44,7 @@ class ForceArrow(NamedTuple):
     vector: np.ndarray  # shape (N, 3)
 
 
-class Cord(NamedTuple):
+class Polyline(NamedTuple):
     """A line through points over time, such as a muscle, coloured by a level from 0 to 1."""
 
     name: str
@@ -69,7 +69,7 @@ class Segment:
         Names by the numbers that bars give.
     groups : sequence of CurveGroup
     arrows : sequence of ForceArrow
-    cords : sequence of Cord
+    polylines : sequence of Polyline
     faces : sequence of Face
         Between points.
     frames : ndarray, shape (N, 12 bodies), optional
@@ -83,7 +83,7 @@ class Segment:
     joints: tuple[str, ...] = ()
     groups: tuple[CurveGroup, ...] = ()
     arrows: tuple[ForceArrow, ...] = ()
-    cords: tuple[Cord, ...] = ()
+    polylines: tuple[Polyline, ...] = ()
     faces: tuple[Face, ...] = ()
     frames: np.ndarray | None = None
 
@@ -174,8 +174,8 @@ def solution_recording(
     for segment, (phase, times) in zip(recording.segments, by_phase(solution, t), strict=True):
         label = next(label for other, label in phases if other is phase)
         groups, arrows = tuple(_curves(phase, times, brief=detail is not None)), tuple(load_arrows(phase, times))
-        cords = () if muscles is None else tuple(_cords(phase, times, muscles))
-        parts.append(replace(segment, name=label, groups=groups, arrows=arrows, cords=cords))
+        polylines = () if muscles is None else tuple(_polylines(phase, times, muscles))
+        parts.append(replace(segment, name=label, groups=groups, arrows=arrows, polylines=polylines))
     recording = replace(recording, segments=tuple(parts))
     if meshes is None:
         return recording
@@ -185,13 +185,13 @@ def solution_recording(
 def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool = False) -> Recording:
     """A stick figure over time, without curves and forces."""
     segments, first = [], 0
-    parts = figure.parts if isinstance(figure, Successive) else (figure,)
+    parts = figure.parts if isinstance(figure, PhaseSeries) else (figure,)
     for part in parts:
         assert isinstance(part, Skeleton)
         made, last = bars_of(part), first + part.t.size
         bars, faces = made.bars, made.faces
         if ghost:
-            bars = [bar for bar in bars if bar.look not in ("obstacle", "shape", "base", "marker")]
+            bars = [bar for bar in bars if bar.style not in ("obstacle", "shape", "base", "marker")]
             faces = []
         names = part.model.joint_names
         segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=names, faces=tuple(faces)))
@@ -242,7 +242,7 @@ def _curves(phase: Solution, times: np.ndarray, *, brief: bool) -> list[CurveGro
     return groups
 
 
-def _cords(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Cord]:
+def _polylines(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Polyline]:
     """Muscles as lines, by their activation; those whose paths have points."""
     paths = {muscle.name: muscle.path for muscle in muscles.muscles if isinstance(muscle.path, MusclePath)}
     if not paths:
@@ -251,11 +251,11 @@ def _cords(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Cord]:
             "were fitted"
         )
     levels = dict(zip(muscles.names, phase.at(times).activation.T, strict=True))
-    cords = []
+    polylines = []
     for name, path in paths.items():
         places = phase.evaluate(lambda now, path=path: ca.vec(path.places(now)), times)
-        cords.append(Cord(name, places.reshape(times.size, -1, 3), levels[name]))
-    return cords
+        polylines.append(Polyline(name, places.reshape(times.size, -1, 3), levels[name]))
+    return polylines
 
 
 def _frames(phase: Solution, times: np.ndarray, meshes: LinkMeshes) -> np.ndarray:

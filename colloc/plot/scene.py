@@ -34,9 +34,9 @@ class Scene:
     ax: Axes  # two-dimensional in a plane, an Axes3D in space
     plane: tuple[int, int] | None  # world axes (right, up) shown; None in space
 
-    def line(self, points: np.ndarray, *args: Any, **look: Any) -> Line2D:
+    def line(self, points: np.ndarray, *args: Any, **style: Any) -> Line2D:
         """Plot world points, shape (N, 3) [m]."""
-        return self.ax.plot(*self._shown(points), *args, **look)[0]
+        return self.ax.plot(*self._shown(points), *args, **style)[0]
 
     def move(self, line: Line2D, points: np.ndarray) -> None:
         """Give a line other world points, shape (N, 3) [m]."""
@@ -45,14 +45,14 @@ class Scene:
         else:
             line.set_data(*self._shown(points))
 
-    def solid(self, shape: Solid | None = None, **look: Any) -> Any:
+    def solid(self, shape: Solid | None = None, **style: Any) -> Any:
         """Draw a shape of one time, or have something to be put where one is."""
         if self.plane is None:
-            look |= {"edgecolor": "none", "alpha": look.get("alpha", 1.0) * _TRANSPARENT}
-            drawn: Any = Poly3DCollection([], **look)
+            style |= {"edgecolor": "none", "alpha": style.get("alpha", 1.0) * _TRANSPARENT}
+            drawn: Any = Poly3DCollection([], **style)
             cast(Any, self.ax).add_collection3d(drawn)
         else:
-            drawn = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
+            drawn = Polygon(np.zeros((0, 2)), linewidth=0.8, **style)
             self.ax.add_artist(drawn)
         if shape is not None:
             self.move_solid(drawn, shape)

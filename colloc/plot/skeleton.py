@@ -198,22 +198,22 @@ class Skeleton(StickFigure):
         By the name of a marker that is there.
         """
         body, joint, markers = self.model.bodies[k], self.slid[:, k], self._marked(k)
-        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: most_apart(place, joint))
+        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: max_distance(place, joint))
         if body.tip is not None:
             name, end = f"the tip of {body.name}", self.tip[:, k]
-        elif most_apart(furthest, joint) > _FLAT:
+        elif max_distance(furthest, joint) > _FLAT:
             name, end = f"the tip of {body.name}", furthest
-        elif self._is_point(k) and most_apart(self.com[:, k], joint) > _FLAT:
+        elif self._is_point(k) and max_distance(self.com[:, k], joint) > _FLAT:
             name, end = f"the centre of mass of {body.name}", self.com[:, k]
         else:
             name, end = body.name, furthest
-        there = (marker for marker, place in markers.items() if most_apart(place, end) < _FLAT)
+        there = (marker for marker, place in markers.items() if max_distance(place, end) < _FLAT)
         return next(there, name), end
 
     def _is_point(self, k: int) -> bool:
         """Whether nothing is known of a body but its joint and its centre of mass."""
         # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
-        return all(most_apart(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
+        return all(max_distance(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
 
     def _joints_on(self, k: int) -> list[np.ndarray]:
         """Where the joints of a body's children are, to which its link runs."""
@@ -237,7 +237,7 @@ class Skeleton(StickFigure):
         for place in (self.far_ends[k][1], *self._marked(k).values()):
             share = ((place - first) * along).sum(axis=1, keepdims=True) / length
             foot = first + share.clip(0, 1) * along
-            if all(most_apart(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
+            if all(max_distance(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
                 spurs.append((foot, place))
         return spurs
 
@@ -306,8 +306,8 @@ class Skeleton(StickFigure):
         return int(gravity.argmax()) if gravity.any() else 2
 
 
-def most_apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The most that two ways, shape (N, 3), are apart."""
+def max_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest distance between two paths, each shape (N, 3) [m]."""
     return float(np.linalg.norm(a - b, axis=1).max())
 
 

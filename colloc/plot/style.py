@@ -1,4 +1,4 @@
-"""The look of the figures: colours, fonts, grid, legends. matplotlib's global settings are never touched."""
+"""The style of the figures: colours, fonts, grid, legends. matplotlib's global settings are never touched."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _style(*, narrow: bool) -> dict[Any, Any]:
     return settings
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """Colour and dash pattern of one joint, the same in every figure."""
 
     color: str
@@ -108,17 +108,17 @@ def plain(name: str) -> str:
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def looks(model: Model) -> list[Look]:
-    """The look of every body's joint."""
-    return looks_by_dof(model.dofs)
+def body_joint_styles(model: Model) -> list[LineStyle]:
+    """The style of every body's joint."""
+    return styles_by_dof(model.dofs)
 
 
-def looks_by_dof(dofs: Sequence[int | None]) -> list[Look]:
-    """The looks of joints by their coordinates; those that move take the palette first, in the order of q."""
+def styles_by_dof(dofs: Sequence[int | None]) -> list[LineStyle]:
+    """The styles of joints by their coordinates; those that move take the palette first, in the order of q."""
     palette = _palette()
     fixed = iter(range(1 + max((dof for dof in dofs if dof is not None), default=-1), 2 * len(dofs)))
     order = [next(fixed) if dof is None else dof for dof in dofs]
-    return [Look(palette[k % len(palette)], DASHES[k // len(palette) % len(DASHES)]) for k in order]
+    return [LineStyle(palette[k % len(palette)], DASHES[k // len(palette) % len(DASHES)]) for k in order]
 
 
 def _palette() -> Sequence[str]:

@@ -147,7 +147,7 @@ const takes = scene.recordings.map((recording, number) => {
     return Object.assign({}, s, {
       t: t, points: unpack(s.points), frames: s.frames && unpack(s.frames), groups: s.groups.map(g => Object.assign({}, g, { values: unpack(g.values) })),
       arrows: s.arrows.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
-      cords: s.cords.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
+      polylines: s.polylines.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       bars: s.bars.map(([p, q, a, b, what, joint]) => ({ p: p, q: q, a: a, b: b, what: what, joint: joint })),
       faces: s.faces.map(([points, what]) => ({ points: points, what: what })),
     });
@@ -479,7 +479,7 @@ function levelColor(level) {
 
 // Muscles as pieces of thin bars, the thicker the more active.
 function cordItems(state, items) {
-  for (const cord of state.segment.cords) {
+  for (const cord of state.segment.polylines) {
     const row = cord.row || (cord.row = new Array(cord.rows.k)), o = state.by;
     between(cord.rows, state.row, state.share, row);
     const spots = [], thick = 0.005 * size * (1 + row[0]), color = levelColor(row[0]);
@@ -520,7 +520,7 @@ function solids(c, states) {
   let nearest = Infinity, furthest = -Infinity;
   for (const state of states) {
     const at = state.points, spots = [];
-    const muscular = layers.muscles && state.segment.cords.length > 0;
+    const muscular = layers.muscles && state.segment.polylines.length > 0;
     if (muscular) cordItems(state, items);
     for (let i = 0; i < at.length; i += 3) spots.push(at[i] === at[i] ? look3(at[i], at[i + 1], at[i + 2], {}) : null);
     faceItems(state, items);
@@ -741,7 +741,7 @@ const offered = [["grid", "floor"], ["shadows", "shadows"]];
 if (meshes.length) offered.push(["meshes", "meshes"]);
 if (takes.some(take => take.paths.length)) offered.push(["paths", "ways of tips"]);
 if (Object.keys(largest).length) offered.push(["forces", "forces"]);
-if (takes.some(take => take.segments.some(s => s.cords.length))) offered.push(["muscles", "muscles"]);
+if (takes.some(take => take.segments.some(s => s.polylines.length))) offered.push(["muscles", "muscles"]);
 if (has("shape")) offered.push(["shapes", "shapes"]);
 if (has("marker")) offered.push(["markers", "markers"]);
 if (takes.some(take => take.ghost)) offered.push(["ghosts", "guess"]);

@@ -56,8 +56,8 @@ class Viewer:
 
     def _repr_html_(self) -> str:
         # In a frame, so that page and notebook know nothing of each other's styles and keys.
-        look = f"border: 0; border-radius: 8px; width: 100%; height: {_HEIGHT}px"
-        about = f'title="{escape(self.title)}" sandbox="{self._allowed}" allow="fullscreen" style="{look}"'
+        style = f"border: 0; border-radius: 8px; width: 100%; height: {_HEIGHT}px"
+        about = f'title="{escape(self.title)}" sandbox="{self._allowed}" allow="fullscreen" style="{style}"'
         return f'<iframe srcdoc="{escape(self.page)}" {about}></iframe>'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -209,8 +209,8 @@ def _segment(segment: Segment) -> dict[str, Any]:
         "joints": list(segment.joints),
         "t": packed(segment.t[:, None]),
         "points": packed(segment.points.reshape(segment.t.size, -1)),
-        "bars": [[b.start, b.end, round(b.thick, 5), round(b.thin, 5), b.look, b.joint] for b in segment.bars],
-        "faces": [[list(face.points), face.look] for face in segment.faces],
+        "bars": [[b.start, b.end, round(b.thick, 5), round(b.thin, 5), b.style, b.joint] for b in segment.bars],
+        "faces": [[list(face.points), face.style] for face in segment.faces],
         "groups": [
             {"label": g.label, "unit": g.unit, "names": list(g.names), "values": packed(g.values)}
             for g in segment.groups
@@ -218,9 +218,9 @@ def _segment(segment: Segment) -> dict[str, Any]:
         "arrows": [
             {"name": a.name, "unit": a.unit, "rows": packed(np.hstack([a.tail, a.vector]))} for a in segment.arrows
         ],
-        "cords": [
+        "polylines": [
             {"name": c.name, "rows": packed(np.column_stack([c.level, c.points.reshape(c.level.size, -1)]))}
-            for c in segment.cords
+            for c in segment.polylines
         ],
     }
 
@@ -260,7 +260,7 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 def _moving(segment: Segment) -> list[int]:
     """Points of the mechanism itself."""
-    bars = [bar for bar in segment.bars if bar.look not in ("obstacle", "base", "rail")] or segment.bars
+    bars = [bar for bar in segment.bars if bar.style not in ("obstacle", "base", "rail")] or segment.bars
     return sorted({number for bar in bars for number in (bar.start, bar.end)})
 
 
@@ -319,7 +319,7 @@ def _lowest(recording: Recording) -> float:
         if recording.meshes is not None:
             heights.append(np.nanmin(_seen(recording, segment)[..., recording.up]))
         for bar in segment.bars:
-            if bar.look != "obstacle":
+            if bar.style != "obstacle":
                 for number, radius in ((bar.start, bar.thick), (bar.end, bar.thin)):
                     heights.append(np.nanmin(segment.points[:, number, recording.up]) - radius)
     return float(min(heights, default=0.0))

@@ -11,7 +11,7 @@ warm_start        where a solve begins: a guess, or a solution on another grid
 more_nodes        its program with nodes where limits are exceeded between those that there are
 solve_error       what a failed solve raises, with the last iterate
 simulation        a motion simulated forward under its torques
-question          what all functions have in common that are asked about a solution
+solution_query    the decorator of functions that take a solution
 verify            whether an answer holds, by other means
 """
 

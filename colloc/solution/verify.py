@@ -9,9 +9,9 @@ import numpy as np
 from colloc.errors.violations import Violation
 from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.solution.phases import PhasesSolution
-from colloc.solution.question import question
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
+from colloc.solution.solution_query import solution_query
 from colloc.support.checks import finite_number
 from colloc.support.display import Table, short
 from colloc.transcription import BaseNLP
@@ -121,7 +121,7 @@ class Verification:
         return ": judge by the intervals" if self.growth > _UNSTABLE and self.forward_error > _NOTICEABLE else ""
 
 
-@question()
+@solution_query()
 def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 

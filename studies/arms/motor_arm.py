@@ -17,7 +17,7 @@ import colloc as co
 from colloc.models.dc_motor import Motor, driven
 from colloc.models.two_link import two_link
 from colloc.plot.figure import new_figure
-from colloc.plot.style import BLUE, ORANGE, dress, legend_below, looks, styled
+from colloc.plot.style import BLUE, ORANGE, body_joint_styles, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 
 GEARS = (10, 20, 40, 60, 80, 100, 120, 160)
@@ -58,7 +58,9 @@ def draw(times: Mapping[str, Sequence[float]], gears: Sequence[float], solution:
     sample = solution.at(t)
     panels = {"torque [N m]": sample.tau, "current [A]": sample.current, "voltage [V]": sample.voltage}
     for ax, (label, values) in zip(right.subplots(3, 1, sharex=True), panels.items(), strict=True):
-        for look, name, own in zip(looks(solution.problem.model), ("shoulder", "elbow"), values.T, strict=True):
+        for look, name, own in zip(
+            body_joint_styles(solution.problem.model), ("shoulder", "elbow"), values.T, strict=True
+        ):
             ax.plot(t, own, color=look.color, label=name)
         dress(ax, "t [s]" if ax.get_subplotspec().is_last_row() else "", label)
     right.suptitle(f"gear {SHOWN}", fontsize=10)

@@ -22,7 +22,7 @@ from colloc.models.closed.four_bar import four_bar
 from colloc.plot.figure import new_figure
 from colloc.plot.posture import chain_pose
 from colloc.plot.skeleton import Skeleton
-from colloc.plot.style import BLUE, GREEN, ORANGE, dress, legend_below, looks, styled
+from colloc.plot.style import BLUE, GREEN, ORANGE, body_joint_styles, dress, legend_below, styled
 from colloc.studies.closed_chains.figures import Limb, draw_snapshots
 from colloc.studies.closed_chains.five_bar import LIMBS, in_plane
 from colloc.studies.reporting import Row, arguments, finish, table
@@ -147,7 +147,7 @@ def draw(found: Mapping[str, co.Solution], file: str) -> None:
         sample, names = solution.at(t), solution.problem.model.joint_names
         for joint in chain.actuators:
             k = names.index(joint)
-            torque.plot(t, sample.tau[:, k], color=looks(chain.model)[k].color, label=joint)
+            torque.plot(t, sample.tau[:, k], color=body_joint_styles(chain.model)[k].color, label=joint)
         force.plot(t, np.linalg.norm(forces(solution, t), axis=1), color="black")
         dress(torque, "", "torque [N m]")
         dress(force, "t [s]", "force in the loop [N]")

@@ -19,7 +19,7 @@ from matplotlib.ticker import NullLocator
 
 import colloc as co
 from colloc.plot.figure import new_figure
-from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, looks, styled
+from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, body_joint_styles, dress, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 
@@ -73,7 +73,7 @@ def draw(found: dict[Key, co.Solution], file: str) -> None:
         tau, joints = solution.at(t).tau, solution.problem.model.joint_names
         for knot in solution.mesh_times:
             top.axvline(knot, color=MUTED, linewidth=0.7)
-        for k, look in enumerate(looks(solution.problem.model)):
+        for k, look in enumerate(body_joint_styles(solution.problem.model)):
             top.plot(t, tau[:, k], color=look.color, label=joints[k])
         top.set_title(name.replace("_", " "), loc="left")
         dress(top, "t [s]", "torque [N m], force [N]" if name == "time_optimal" else "")

@@ -16,7 +16,7 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.figure import new_figure
-from colloc.plot.style import INK, MUTED, dress, looks, styled
+from colloc.plot.style import INK, MUTED, body_joint_styles, dress, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem
 
@@ -82,7 +82,7 @@ def draw(fastest: co.Solution, gentle: co.Solution, slopes: np.ndarray, file: st
     """Joint forces of both motions, torques of both, and sensitivities."""
     figure = new_figure(figsize=(12.0, 3.8))
     axes = figure.subplots(1, 3)
-    joints, own = problem.model.joint_names, looks(problem.model)
+    joints, own = problem.model.joint_names, body_joint_styles(problem.model)
     for solution, line, label in (
         (fastest, "-", ""),
         (gentle, (0, (2, 1.5)), f", with at most {LIMIT:g} N in the elbow"),

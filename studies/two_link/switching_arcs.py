@@ -17,7 +17,7 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.figure import new_figure
-from colloc.plot.style import MUTED, dress, legend_below, looks, styled
+from colloc.plot.style import MUTED, body_joint_styles, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem
 
@@ -63,7 +63,7 @@ def draw(found: co.solution.PhasesSolution, file: str) -> None:
     """Torques and velocities over time, arc by arc."""
     figure = new_figure(figsize=(7.5, 5.2))
     (above, below) = figure.subplots(2, 1, sharex=True)
-    joints, look = problem.model.joint_names, looks(problem.model)
+    joints, look = problem.model.joint_names, body_joint_styles(problem.model)
     for name, own in found.phases.items():
         t = np.linspace(0, own.duration * (1 - 1e-12), 60)
         sample, start = own.at(t), found.start_times[name]

@@ -27,7 +27,7 @@ from colloc.models.two_link import LENGTH, two_link
 from colloc.plot.animation import remark, slowdown
 from colloc.plot.posture import skeleton_of
 from colloc.plot.sampling import fine_times
-from colloc.plot.style import END, MUTED, START, looks
+from colloc.plot.style import END, MUTED, START, body_joint_styles
 
 EFFORT = co.integral(lambda now: now.tau.T @ now.tau)
 FIGURES = (
@@ -172,7 +172,7 @@ def test_torques_marks_nodes_and_shared_bounds_once_in_grey(arm):
 
 def test_torque_bounds_of_single_joints_are_in_their_colour_and_unit(slide):
     figure = co.plot.torques(slide)
-    colors = [look.color for look in looks(slide.problem.model)]
+    colors = [look.color for look in body_joint_styles(slide.problem.model)]
     assert labels(figure) == ["joint force [N]", "joint torque [N m]"]
     assert sorted(dashed(figure.axes[0])) == [(-3.0, colors[0]), (3.0, colors[0])]
     assert dashed(figure.axes[1]) == [(0.6, colors[1])]

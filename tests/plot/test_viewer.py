@@ -284,9 +284,9 @@ def test_a_solution_is_played_with_its_curves(swing: co.Solution):
 def test_links_are_as_thick_as_water_of_their_mass():
     rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.25, 0, 0), inertia=(0, 0.02, 0.02), tip=(0.5, 0, 0))
     bars = bars_of(figure_of(co.Model([rod]), np.zeros(1))).bars
-    link = next(bar for bar in bars if bar.look == "link")
+    link = next(bar for bar in bars if bar.style == "link")
     assert pi * link.thick**2 * 0.5 * 1000.0 == pytest.approx(1.0)
-    assert [bar.look for bar in bars] == ["link", "joint", "tip"]
+    assert [bar.style for bar in bars] == ["link", "joint", "tip"]
 
 
 def test_forces_are_where_and_what_the_problem_says():
@@ -317,7 +317,7 @@ def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.
     bend = co.Problem(model, 0.5, effort, ends, parts=[muscles])
     solution = co.solve(bend, co.BSpline(20))
     (segment,) = scene_of(co.plot.view(solution, muscles=muscles))["recordings"][0]["segments"]
-    (cord,) = segment["cords"]
+    (cord,) = segment["polylines"]
     assert cord["name"] == "flexor"
     t = unpacked(segment["t"])[:, 0].clip(0, 0.5)
     rows, now = unpacked(cord["rows"]), solution.at(t)

@@ -1,4 +1,4 @@
-"""What all functions have in common that are asked about a solution."""
+"""The decorator of functions that take a solution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def question(about: type | UnionType = Solution | PhasesSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def solution_query(about: type | UnionType = Solution | PhasesSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function check that its first argument, `solution`, is one, and end by Ctrl-C however long it takes.
 
     Parameters
@@ -29,10 +29,10 @@ def question(about: type | UnionType = Solution | PhasesSolution) -> Callable[[C
         @spelt
         @reraise_interrupt
         @wraps(function)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        def query(*args: P.args, **kwargs: P.kwargs) -> R:
             instance("solution", args[0] if args else kwargs["solution"], about, "see co.solve")
             return function(*args, **kwargs)
 
-        return asked
+        return query
 
     return decorated
