@@ -4,6 +4,7 @@
 # pyright: reportArgumentType=false
 
 import resource
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +28,10 @@ from colloc.kernels import (
     interpret,
 )
 from colloc.kernels.compiler import inspect
-from colloc.kernels.operations import EXPRESSIONS, FUNCTIONS
+from colloc.kernels.library import target
+from colloc.kernels.operations import EXPRESSIONS, FUNCTIONS, vector_names
 from colloc.kernels.options import compiler_command, lane_count, thread_count
+from colloc.kernels.source import interpreter_source, sources
 from colloc.support.checks import InputError
 
 WIDEST = lane_count(Compile(), inspect(compiler_command(Compile())).macros)
@@ -418,3 +421,16 @@ def test_choices(monkeypatch):
     assert thread_count(Compile(threads=5)) == 5
     monkeypatch.setenv("CC", "cc -O0")
     assert compiler_command(Compile())[1:] == ("-O0",)
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_no_compiler_warns_of_what_is_written_by_hand(lanes, tmp_path):
+    options = Compile(lanes=lanes)
+    compiler, _ = target(options)
+    vectors = vector_names(lanes, compiler.macros)
+    kernel = Kernel(random_function(np.random.default_rng(0), 50))
+    for text in (interpreter_source(lanes, vectors), sources([kernel], lanes, vectors)[0]):
+        (tmp_path / "all.c").write_text(text)
+        words = [*compiler.command, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", str(tmp_path / "all.c")]
+        run = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr

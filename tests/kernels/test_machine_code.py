@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -231,7 +232,8 @@ def test_code_is_given_back_when_nobody_has_its_program(folder):
     codes = [Kernel(ca.Function("f", [x], [ca.sin(k * x) * x])) for k in range(100)]
     kept = [with_code(kernel, folder) for kernel in codes]
     most = executable_bytes()
-    kept.clear(), codes.clear()
+    kept.clear()
+    codes.clear()
     gc.collect()
     least = executable_bytes()
     assert least < most
@@ -302,7 +304,7 @@ def test_it_is_said_once_that_no_more_code_can_be_held(folder, monkeypatch):
     monkeypatch.setattr(programs, "_warned", [])
     x = ca.SX.sym("x")
     interpreter = with_code(Kernel(ca.Function("f", [x], [x + 1])), folder)
-    full = SimpleNamespace(
+    full: Any = SimpleNamespace(
         schedule=interpreter._code.schedule, write_code=interpreter._code.write_code, keep_code=lambda *_: -1
     )
     with pytest.warns(CompileWarning, match="all memory for machine code is taken by other functions"):
