@@ -36,7 +36,7 @@ from colloc.sweeps.guesses import Independent, check_guess
 from colloc.sweeps.programs import first_program
 from colloc.sweeps.table import COLUMNS, Sweep
 from colloc.sweeps.warnings import warn_grouped
-from colloc.transcription import NLP, PhasesNLP
+from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 from colloc.transcription.guess import Keyframes
 
 _ABOUT = "sweep.json"
@@ -132,19 +132,19 @@ def sweep(
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
     warm, guess = not isinstance(guess, Independent), guess.guess if isinstance(guess, Independent) else guess
-    program, stated = None, problem
+    if tol is None and curve is None and not isinstance(problem, NLP | PhasesNLP):
+        tol = TOLERANCE
+    program: DeferredNLP | None = None
     if isinstance(problem, Problem | Phases | NLP | PhasesNLP):
         program = first_program(problem, curve, guessed=guess is not None)
-        stated = program.problem
+        problem = program.problem
         first = dict(zip(names, values[0].tolist(), strict=True))
         program.problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
     else:
         function("problem", problem, "a Problem, Phases or a function that returns one", *names, keywords=True)
     if guess is not None:
-        check_guess(stated, guess)
-    if tol is None and curve is None and not isinstance(problem, NLP | PhasesNLP):
-        tol = TOLERANCE
-    worker = CaseSolver(stated, program, curve, tol, record, chosen_solver(solver), parameters, guess)
+        check_guess(problem, guess)
+    worker = CaseSolver(problem, program, curve, tol, record, chosen_solver(solver), parameters, guess)
     no_parents: list[int | None] = [None] * len(values)
     parents = warm_start_parents(values, grid=isinstance(cases, Mapping)) if warm else no_parents
     study = _Study(worker, names, values, parents)

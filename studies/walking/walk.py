@@ -98,7 +98,7 @@ def walk(
                 curve,
                 guess=found,
                 compile=False,
-                solver=co.Ipopt(**(IPOPT | {"tol": tolerance})),
+                solver=co.Ipopt(**{**IPOPT, "tol": tolerance}),
                 plan=[co.refinement.Solve(judge_cost=False)],
             )
     return Report(step, found, first)

@@ -124,7 +124,7 @@ def test_the_table_is_the_same_to_the_bit_on_any_executor(kind: str, warm: bool,
 
 
 def test_what_fails_is_a_row_with_its_reason():
-    found = co.sweep(co.transcribe(stated, CURVE, compile=False), GRID, progress=False)
+    found = co.sweep(stated, GRID, CURVE, progress=False)
     assert found.failed.tolist() == [8, 11]
     assert found["reason"][8] == "ValueError: nobody reaches that far"
     assert found["reason"][11].startswith("infeasible")
