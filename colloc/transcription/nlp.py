@@ -580,7 +580,7 @@ def check_determined(nlp: BaseNLP) -> None:
     if equations > unknowns:
         most = sorted(counts, key=lambda name: -counts[name])
         listed = ", ".join(f"{counts[name]} of {name!r}" for name in most)
-        passive = list(dict.fromkeys(joint for phase in nlp.problem.phases.values() for joint in phase.passive))
+        passive = list(dict.fromkeys(joint for phase in nlp.phases.values() for joint in phase.problem.passive))
         motors = f", or give what drives joint {shown(passive)} (co.Motors)" if passive else ""
         raise InputError(
             f"{equations} equations ({listed}) for {unknowns} unknowns on {nlp.described_curve}: an equation along the "
