@@ -1,6 +1,6 @@
 """Figures of all that varies: signals and states like joints, with or without a mechanism."""
 
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false
 
 import casadi as ca
 import numpy as np
@@ -156,7 +156,9 @@ def test_bounds_and_gaps_are_those_of_the_phases():
     still = co.Problem(EMPTY, 1.0, unknowns=[co.State("x", rate=lambda now: -now.x)])
     solution = co.solve(co.Phases({"push": phase(0.5), "rest": still, "pull": phase(0.7)}), co.Radau(2))
     (ax,) = co.plot.signals(solution, names=["force"]).axes
-    spans = [(*line.get_xdata(), line.get_ydata()[0]) for line in ax.get_lines() if line.get_linestyle() == "--"]
+    spans = [
+        (*np.asarray(line.get_xdata()), line.get_ydata()[0]) for line in ax.get_lines() if line.get_linestyle() == "--"
+    ]
     assert spans == [(0, 1, 0.0), (0, 1, 0.5), (2, 3, 0.0), (2, 3, 0.7)]
     t, force = ax.get_lines()[0].get_data()
     np.testing.assert_array_equal(np.isnan(force), (t >= 1.0) & (t < 2.0))
