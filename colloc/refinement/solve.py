@@ -188,7 +188,7 @@ def solve(
     end = Attempt(nlp, run, guess, begin=begin).followed(steps)
     if ordered is not None and not ordered.is_complete:
         end = all_levels(end, ordered, steps)
-    return _judged_answer(end, raise_on_failure=raise_on_failure, seconds=seconds)
+    return _judged_answer(end, begin, raise_on_failure=raise_on_failure, seconds=seconds)
 
 
 def _deadline(begin: float, seconds: float | None) -> float:
@@ -213,9 +213,13 @@ def _program(
     return problem
 
 
-def _judged_answer(end: Attempt, *, raise_on_failure: bool, seconds: float | None) -> Solution | PhasesSolution:
-    """The motion at the end of a plan, with the steps that made it."""
-    solution = replace(end.answer, plan=end.steps)
+def _judged_answer(
+    end: Attempt, begin: float, *, raise_on_failure: bool, seconds: float | None
+) -> Solution | PhasesSolution:
+    """The motion at the end of a plan, with the steps that made it and the seconds of the whole call."""
+    outcome = end.answer.outcome
+    spent = outcome.seconds | {"call": time.perf_counter() - begin}
+    solution = replace(end.answer, outcome=replace(outcome, seconds=spent), plan=end.steps)
     assert end.start is not None
     judge(solution, end.start, raise_on_failure, seconds)
     return solution
@@ -293,7 +297,8 @@ def refine(
     """
     instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     check_progress(progress)
-    deadline = _deadline(time.perf_counter(), seconds)
+    begin = time.perf_counter()
+    deadline = _deadline(begin, seconds)
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver), progress, tolerance, deadline=deadline)
     steps: list[NextStep] = [Refine(tolerance), AtSwitches()]
@@ -308,4 +313,4 @@ def refine(
             raise InputError("refine at switches takes a motion with one cost, not with costs in order of importance")
         anew = OrderedCosts(solution.ordered.problem)
         end = all_levels(at_optimum(solution, anew, first).followed(steps), anew, steps)
-    return _judged_answer(end, raise_on_failure=False, seconds=seconds)
+    return _judged_answer(end, begin, raise_on_failure=False, seconds=seconds)

@@ -229,7 +229,7 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Wall time: "build", "solve", and "callbacks" as a part of it."""
+        """Wall time [s]: "build" and "solve" of this answer, "callbacks" as a part of the latter, "call" of it all."""
         return self.outcome.seconds
 
     @property

@@ -289,8 +289,8 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "duration": (lambda v: _number(v) and v > 0, "a positive number"),
     "iterations": (lambda v: type(v) is int and 0 <= v < _MOST, "a number of iterations"),
     "seconds": (
-        lambda v: _numbers(v) and _SECONDS <= set(v) <= _SECONDS | {"callbacks"} and min(v.values()) >= 0,
-        "the seconds of build, solve and callbacks",
+        lambda v: _numbers(v) and _SECONDS <= set(v) <= _SECONDS | {"callbacks", "call"} and min(v.values()) >= 0,
+        "the seconds of build, solve, callbacks and call",
     ),
     "violations": (lambda v: isinstance(v, list), "a list"),
     "phases": (
