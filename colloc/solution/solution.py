@@ -381,7 +381,8 @@ class BaseSolution(Named[Any], ABC):
         """The state for other processes: the program to be built there, and arrays and names that follow from it."""
         with suppress(InputError):  # of what is not finite, or of different joints
             _ = self.status, self.terms, self.nodes
-        return vars(self) | {"program": DeferredNLP.of(self.program)}
+        kept = {name: value for name, value in vars(self).items() if name != "signals"}  # which are functions
+        return kept | {"program": DeferredNLP.of(self.program)}
 
     def __deepcopy__(self, memo: Any) -> Self:
         # The program never changes, and neither do problems.

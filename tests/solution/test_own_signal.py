@@ -1,5 +1,7 @@
 """A signal of a part written outside of the library is listed, drawn, saved, exported and viewed; so are muscles'."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import casadi as ca
@@ -60,6 +62,13 @@ def test_it_is_exported_and_survives_a_file(solution, tmp_path: Path):
     back = co.load(tmp_path / "arm.npz", solution.problem)
     np.testing.assert_array_equal(back.power, solution.power)
     np.testing.assert_array_equal(back.drive["elbow"], solution.drive["elbow"])
+
+
+def test_a_copy_for_another_process_has_it_too(solution):
+    _ = solution.power
+    back = pickle.loads(pickle.dumps(solution))
+    np.testing.assert_array_equal(back.power["elbow"], solution.power["elbow"])
+    np.testing.assert_array_equal(copy.deepcopy(solution).drive, solution.drive)
 
 
 def test_fibers_and_tendons_are_signals_and_idle_joints_are_zero():
