@@ -166,6 +166,7 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
+    ctypes.CDLL(str(path))  # which stays loaded when IPOPT lets go of it, and with it the patterns that it has analysed
     # It reads the number of threads where MA97 has a parameter that ours has no use for.
     own = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
     return {**_MA97, **options, **own}

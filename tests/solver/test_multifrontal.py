@@ -1,6 +1,8 @@
 """The factorisation below IPOPT: solutions and inertia against dense linear algebra, and what cannot be factorised."""
 
 import ctypes
+import subprocess
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -513,6 +515,26 @@ def test_ipopt_names_it(tmp_path, capsys):
         assert printed.count("EXIT: Optimal Solution Found.") == 2
     co.solve(time_optimal(), co.BSpline(10), solver=co.Ipopt(linear_solver="mumps", print_level=5))
     assert "running with linear solver MUMPS" in capsys.readouterr().out
+
+
+PATTERNS = """
+import casadi as ca
+from colloc.solver.linear_solvers import in_terms_of_ipopt
+options = in_terms_of_ipopt({"linear_solver": "multifrontal", "print_level": 0, "sb": "yes", "option_file_name": ""})
+x = ca.MX.sym("x", 2)
+for _ in range(2):
+    solver = ca.nlpsol("f", "ipopt", {"x": x, "f": ca.sumsqr(x - 1)}, {"print_time": False, "ipopt": options})
+    solver(x0=0)
+    del solver
+    print(sum(options["hsllib"] in line for line in open("/proc/self/maps")) > 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the map of the memory as Linux has it")
+def test_patterns_are_remembered_from_solver_to_solver():
+    """The library remains in memory, although IPOPT lets go of it."""
+    run = subprocess.run([sys.executable, "-c", PATTERNS], capture_output=True, text=True, check=False)
+    assert run.stdout.split() == ["True"] * 2, run.stderr
 
 
 def test_another_library_beside_it_is_refused():
