@@ -12,8 +12,7 @@ result      the answer of iLQR
 tracking    feedback around a solution
 """
 
-from colloc.control.batch import least_squares_step, response, response_matrices, response_transposed
-from colloc.control.box import box_minimum
+from colloc.control.batch import least_squares_step, response_matrices
 from colloc.control.discrete import Scheme, System, discretise, rollout
 from colloc.control.ilqr import Form, ilqr
 from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
@@ -26,8 +25,8 @@ from colloc.support.packages import register_public
 
 __all__ = [
     "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "StateSpace", "System",
-    "Tracking", "TrajectoryObjective", "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr",
-    "least_squares_step", "output_cost", "response", "response_matrices", "response_transposed", "rollout",
+    "Tracking", "TrajectoryObjective", "backward", "control_cost", "discretise", "fitted", "ilqr",
+    "least_squares_step", "output_cost", "response_matrices", "rollout",
     "state_cost", "time_varying_lqr",
 ]  # fmt: skip
 

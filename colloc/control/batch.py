@@ -32,7 +32,7 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
     -------
     S_x : ndarray, shape ((K + 1) n_x, n_x)
     S_u : ndarray, shape ((K + 1) n_x, K n_u)
-        Its memory grows with the square of K; `response` and `response_transposed` do without it.
+        Its memory grows with the square of K.
 
     Examples
     --------
@@ -51,52 +51,6 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
         S_u[k + 1, :, :k] = (A[k] @ S_u[k, :, :k].reshape(n_x, -1)).reshape(n_x, k, n_u)
         S_u[k + 1, :, k] = B[k]
     return S_x.reshape(-1, n_x), S_u.reshape(-1, steps * n_u)
-
-
-@validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), du=array("K", "n_u"))
-def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
-    """S_u du, shape (K + 1, n_x): changes of the states that changes du (K, n_u) of the controls make.
-
-    A and B as in `response_matrices`.
-
-    Examples
-    --------
-    >>> steps, dt = 50, 0.1
-    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
-    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
-    >>> S_x, S_u = co.control.response_matrices(A, B)
-    >>> du = np.ones((50, 1))
-    >>> bool(np.allclose(co.control.response(A, B, du).ravel(), S_u @ du.ravel()))
-    True
-    """
-    dx = np.zeros((len(du) + 1, A.shape[1]))
-    for k in range(len(du)):
-        dx[k + 1] = A[k] @ dx[k] + B[k] @ du[k]
-    return dx
-
-
-@validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), y=array("K+1", "n_x"))
-def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """S_u' y, shape (K, n_u), by the adjoint recursion; A and B as in `response_matrices`.
-
-    With y, shape (K + 1, n_x), the gradient of a cost by the states, it is that by the controls.
-
-    Examples
-    --------
-    >>> steps, dt = 50, 0.1
-    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
-    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
-    >>> S_x, S_u = co.control.response_matrices(A, B)
-    >>> y = np.ones((51, 2))
-    >>> bool(np.allclose(co.control.response_transposed(A, B, y).ravel(), S_u.T @ y.ravel()))
-    True
-    """
-    _check_steps(len(B), y)
-    adjoint, result = y[-1], np.zeros((len(B), B.shape[2]))
-    for k in reversed(range(len(B))):
-        result[k] = adjoint @ B[k]
-        adjoint = y[k] + adjoint @ A[k]
-    return result
 
 
 @validated(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.control.box import projected_newton
+from colloc.control.box import box_minimum
 from colloc.control.residuals import Expansion
 from colloc.support.arguments import array, instance_of, list_of, number, validated
 from colloc.support.checks import InputError
@@ -125,7 +125,7 @@ def _control_step(
         if room is None:
             solved = -np.linalg.solve(H, np.column_stack([g, G]))
             return solved[:, 0], solved[:, 1:]
-        j, free = projected_newton(H, g, *room)
+        j, free = box_minimum(H, g, *room)
         gain = np.zeros_like(G)
         gain[free] = -np.linalg.solve(H[np.ix_(free, free)], G[free])
         return j, gain

@@ -283,8 +283,8 @@ OWN = {
         "direction": "-np.ones(2)", "first": "0.5"},
     "co.control.discretise": {"loads": "()"}, "co.control.ilqr": {"limits": "None", "max_iterations": "3"},
     "co.control.backward": {"objective": "residuals().expand(np.zeros((4, 4)), np.zeros((3, 2)))", "room": "None"},
-    "co.control.response_transposed": {"y": "np.zeros((4, 4))"}, "co.control.least_squares_step": {"x": "np.zeros((4, 4))", "u": "np.zeros((3, 2))"},
-    "co.control.box_minimum": {"lower": "-np.ones(2)", "upper": "np.ones(2)"}, "co.control.time_varying_lqr": {
+    "co.control.least_squares_step": {"x": "np.zeros((4, 4))", "u": "np.zeros((3, 2))"},
+    "co.control.time_varying_lqr": {
         "solution": "co.solve(swing(), co.BSpline(6))", "q": "0.01", "qd": "0.1", "tau": "1.0"},
     "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
     "co.control.rollout": {"limits": "None", "reference": "None", "gains": "None"},

@@ -83,7 +83,6 @@ MADE = {
     "sensitivities that are none": lambda: co.Evaluator(two_link(), sensitivities=None),
     "a wrench that is none": lambda: ground.zero_moment_point(None),
     "matrices that do not fit": lambda: control.response_matrices(np.zeros((3, 2, 2)), np.zeros((4, 2, 1))),
-    "a matrix that is not definite": lambda: control.box_minimum(-np.eye(2), np.ones(2), -np.ones(2), np.ones(2)),
     "a direction of another size": lambda: descent.wolfe_step(
         lambda x: descent.Point(x, x @ x, 2 * x), descent.Point(np.ones(2), 2.0, np.ones(2)), np.ones(3), 0.5, 0.9
     ),
