@@ -94,7 +94,7 @@ MADE = {
     "a joint's value that is masked": lambda: co.final(qd={"elbow": np.ma.masked_array([1.0, 2.0], [1, 0])}),
     "parts that are numbers": lambda: co.Problem(two_link(), 1.0, co.duration(), parts=[1]),
     "parts that are a chain": lambda: co.Problem(four_bar().model, 1.0, co.duration(), parts=four_bar()),
-    "parts that are a problem": lambda: co.Problem(two_link(), 1.0, co.duration(), parts=[turning()]),
+    "a chain of another model among parts": lambda: co.Problem(two_link(), 1.0, co.duration(), parts=[turning()]),
     "independent joints of a model": lambda: co.loops.IndependentJoints(two_link()),
     "an instant that is a list": lambda: turning().tangent([1, [2, 3]]),
     "an instant of another mechanism": lambda: turning().multipliers(time_optimal().instant),
@@ -104,7 +104,7 @@ MADE = {
     "no mechanism in control": lambda: control.discretise(co.Model.empty(), 0.05),
     "a huge step": lambda: control.state_cost(np.ones(4), 1.0, steps=[HUGE]),
     "a compiler of half a letter": lambda: co.kernels.Compile(compiler="\ud800"),
-    "torques by what returns nothing": lambda: turning().torques(turning_instant(), (), print),
+    "torques by what returns nothing": lambda: turning().inverse_dynamics(turning_instant(), (), print),
     "a stopping rule": lambda: descent.bfgs(descent.Objective(lambda x: (x @ x, 2 * x)), np.ones(2), 3),
 }
 
