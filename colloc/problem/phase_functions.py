@@ -129,7 +129,7 @@ class Connection(Statement):
         for state in after.states.keys() & before.states.keys() if self.states else ():
             size = after.states[state].shape[0]
             expressions.append(after.states[state] - before.states[state])
-            labels += [f"{self.name}, {state}"] if size == 1 else [f"{self.name}, {state}[{k}]" for k in range(size)]
+            labels += [f"{self.name}, {state}"] if size == 1 else [""] * size  # named by component
             units += [""] * size
         return _zero(self.name, expressions, labels, units)
 

@@ -123,6 +123,19 @@ class TestList:
         np.testing.assert_array_equal(np.isnan(sample.u), [[False, False, True], [True, False, False]])
         np.testing.assert_array_equal(sample.u["y"], solution.signals.at([0.5, 1.5], "u")["u"]["y"])
 
+    def test_rows_between_phases_have_the_names_of_components(self):
+        def phase() -> co.Problem:
+            state = co.State("level", names=("upper", "lower"), rate=lambda now: -now.level)
+            return co.Problem(
+                co.Model.empty(), 1.0, subject_to=[co.initial(states={"level": (2.0, 1.0)})], unknowns=[state]
+            )
+
+        first, second = phase(), phase()
+        assert first.rows["initial"].rows.labels == ("initial level[upper]", "initial level[lower]")
+        phases = co.Phases({"a": first, "b": second}, [co.connect("a", "b")])
+        (labels,) = (entry.rows.labels for entry in phases.rows.values())
+        assert [label.rpartition(", ")[2] for label in labels] == ["level[upper]", "level[lower]"]
+
 
 class TestAccess:
     def test_by_attribute_and_by_component(self, tank):
