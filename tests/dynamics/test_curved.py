@@ -145,11 +145,8 @@ def test_a_problem_solves_and_is_verified():
     solution = co.solve(problem, co.BSpline(16, degree=5))
     assert solution.status == co.solver.Status.SOLVED
     assert co.verify(solution).forward_error < 1e-6
-    by_casadi = co.solve(
-        problem,
-        co.BSpline(16, degree=5),
-        sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler),
-    )
+    recursion = co.dynamics.by_differentiation(co.dynamics.newton_euler)
+    by_casadi = co.solve(co.transcribe(problem, co.BSpline(16, degree=5), sensitivities=recursion))
     assert solution.cost == pytest.approx(by_casadi.cost, rel=1e-9)
 
 
