@@ -241,7 +241,7 @@ class Problem(Tabular, Portable):
                 f"parts can contain one set of coordinates, got {len(parts)}: state all loops in one chain"
             )
         if parts and parts[0].model is not self.model:
-            raise InputError(f"{parts[0]!r} is of {parts[0].model.name!r}, not of the problem's model")
+            raise InputError(f"the {parts[0].name} is of {parts[0].model.name!r}, not of the problem's model")
         return parts[0] if parts else None
 
     @cached_property
@@ -296,7 +296,14 @@ class Problem(Tabular, Portable):
     @cached_property
     def _drivers(self) -> Drivers:
         """What drives each joint, at `instant`."""
-        return drivers(self.parts, self.instant) if self.parts else {}
+        driven = drivers(self.parts, self.instant) if self.parts else {}
+        at_rest = () if self.coordinates is None else self.coordinates.passive
+        if idle := [joint for joint in driven if joint in at_rest]:
+            raise InputError(
+                f"joint {idle[0]!r}, which the {driven[idle[0]][0][0]} drives, has no actuator in the chain: list it "
+                "among its actuators, and give IndependentJoints(chain, surplus=True), or CutJoints(chain)"
+            )
+        return driven
 
     @cached_property
     def _locked(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 from tests.muscles.test_muscles import ARM, MODEL, RESERVES, reach
 
@@ -148,3 +149,20 @@ def test_misuse():
     other = co.Model([co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))])
     with pytest.raises(co.InputError, match="muscles are those of"):
         co.Problem(other, 1.0, parts=[muscles])
+
+
+def test_a_spring_in_a_closed_chain_acts_the_same_in_both_ways_to_close_it():
+    """At a joint that has no actuator of its own, with the crank's motor."""
+    spring, motor = co.Spring("rocker", stiffness=0.5, rest=1.5), co.Motors(["crank"])
+    ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 1.5}, qd={"crank": 0.0})]
+    effort = co.integral(lambda now: now.motor**2)
+    driven = four_bar(actuators=("crank", "rocker"))
+    inside = [co.loops.IndependentJoints(driven, surplus=True), spring, motor]
+    costs = []
+    for chain, parts in ((driven, inside), (four_bar(), [co.loops.CutJoints(four_bar()), spring, motor])):
+        problem = co.Problem(chain.model, 1.0, effort, ends, parts=parts)
+        guess = lambda t, chain=chain: co.loops.assemble(chain, [0.5 + t])  # noqa: E731
+        costs.append(co.solve(problem, co.Radau(10, degree=5), guess=guess, progress=False).cost)
+    assert costs[0] == pytest.approx(costs[1], rel=1e-4)
+    with pytest.raises(co.InputError, match="joint 'rocker', which the spring drives, has no actuator in the chain"):
+        co.Problem(chain.model, 1.0, effort, ends, parts=[co.loops.IndependentJoints(chain), spring, motor])
