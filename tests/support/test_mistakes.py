@@ -333,7 +333,9 @@ def test_names_are_completed():
     """By IPython, which asks `dir` and what a thing has for its brackets."""
     assert "motion" in dir(co.plot)
     assert "scene" not in dir(co.plot)
-    assert dir(co.sweeps) == ["Optima", "Optimum", "StartResult", "Sweep", "multistart", "sweep"]
+    assert dir(co.sweeps) == [
+        "Independent", "Optima", "Optimum", "Processes", "StartResult", "Sweep", "multistart", "sweep"
+    ]  # fmt: skip
     with pytest.raises(AttributeError, match=r"no public name in co\.plot named 'joint'; did you mean 'joints'"):
         _ = co.plot.joint
     for thing in (solved(), solved().nodes, solved().tau):
