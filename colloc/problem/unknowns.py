@@ -99,7 +99,7 @@ class Unknown(Portable):
     constant : bool
         A single value for the whole motion (a payload, a length) instead of a signal (a contact force).
     names : sequence of str
-        Names of the components, for reports, figures and files, and for access: `solution.activation["biceps"]`.
+        Names of the components, for reports, figures and files, and for access: ``solution.activation["biceps"]``.
     unit : str or sequence of str
         Unit of all components, or of each.
 

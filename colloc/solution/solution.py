@@ -191,7 +191,7 @@ class BaseSolution(Named[Any], ABC):
 
     @cached_property
     def signals(self) -> Signals:
-        """All that varies in time, by name, printed as a table; also attributes: `solution.thrust`.
+        """All that varies in time, by name, printed as a table; also attributes: ``solution.thrust``.
 
         Where a name is that of something else, as `x` is, brackets have the signal: `solution.signals["x"]`.
         """

@@ -93,7 +93,8 @@ def page(name: str) -> str:
     if not inspect.isclass(thing):
         kind = "function" if inspect.isfunction(thing) else "data"
         return f"{heading(short)}.. auto{kind}:: {name}\n"
-    members = f"   :members:\n   :inherited-members: tuple, str, Enum, Exception\n   :exclude-members: {HIDDEN}\n"
+    inherited = "   :inherited-members: tuple, str, Enum, Exception, Executor\n"
+    members = f"   :members:\n{inherited}   :exclude-members: {HIDDEN}\n"
     return f"{heading(short)}.. autoclass:: {name}\n{members}"
 
 
