@@ -265,7 +265,9 @@ def _positions(phase: Mapping[str, Any]) -> list[str]:
 
 
 def _kept(value: Any) -> bool:
-    lists = list(value.values()) if _object(value) and set(value) == {"costs", "bounds"} else [None]
+    if not (_object(value) and set(value) == {"costs", "bounds"}):
+        return False
+    lists: list[Any] = list(value.values())
     numbers = all(isinstance(one, list) and all(map(_number, one)) for one in lists)
     return numbers and 0 < len(lists[0]) == len(lists[1])
 
