@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple
 
 import casadi as ca
@@ -89,7 +90,7 @@ class _Symbolic:
     def statement(self, statement: Statement) -> Statement:
         """A statement, as it is where its functions have no numbers."""
         if id(statement) not in self._statements:
-            numbers, made = statement.numbers, statement
+            numbers, made = [n for n in statement.numbers if isinstance(n.value, Real)], statement
             if numbers:
                 parameter = Parameter(self._name(), [number.value for number in numbers])
                 names = [f"{number.name} of {statement.name}" for number in numbers]
@@ -203,15 +204,20 @@ def moves(
             stuck |= {number for number, direction in along if _changes(block, at, direction)}
     if isinstance(nlp, PhasesNLP):
         stuck |= {number.name for number, _ in pairs if number.name.startswith(_settled_ends(nlp))}
+    movable = [(number, move) for number, move in pairs if number.name not in stuck]
+    return _by_name(movable), tuple(sorted(stuck))
+
+
+def _by_name(pairs: Iterable[tuple[Number, DataChange]]) -> dict[str, tuple[Number, DataChange]]:
+    """Numbers by name with all that they move; of others of the same name a count is added to it."""
     by_number: dict[Number, DataChange] = {}
     for number, move in pairs:
-        by_number[number] = by_number.get(number, still).plus(move)
+        by_number[number] = by_number[number].plus(move) if number in by_number else move
     by_name: dict[str, tuple[Number, DataChange]] = {}
     for number, move in by_number.items():
-        if number.name not in stuck:
-            name = unique(number.name, by_name)
-            by_name[name] = number._replace(name=name), move
-    return by_name, tuple(sorted(stuck))
+        name = unique(number.name, by_name)
+        by_name[name] = number._replace(name=name), move
+    return by_name
 
 
 def _sides(

@@ -23,9 +23,10 @@ from colloc.problem.phase_functions import (
 )
 from colloc.problem.problem import Problem
 from colloc.problem.rows import bounded, column, summed, unique
-from colloc.problem.statement import Statement, named
+from colloc.problem.statement import Statement, brought, named
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
+from colloc.problem.validate import checked_statement
 from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table, Tabular
 from colloc.support.lazy import cached_property
@@ -100,7 +101,7 @@ class Phases(Tabular, Portable):
             instance(f"phase {name!r}", problem, Problem)
         links = as_tuple("subject_to", self.subject_to)
         for item in links:
-            if not isinstance(item, Statement) or item.where.instants < 2:
+            if not isinstance(item, Statement) or checked_statement(item).where.instants < 2:
                 raise InputError(
                     "subject_to of Phases can contain co.connect, co.impact and co.boundary; what holds in a phase "
                     f"belongs to its Problem; got {quoted(item)}"
@@ -241,10 +242,9 @@ def _alike(phases: Mapping[str, Problem], statements: Iterable[Statement]) -> di
                     )
     union, problems = tuple(parameters.values()), {}
     for name, problem in phases.items():
-        known = {id(unknown.symbol) for unknown in problem.all_unknowns}
-        brought = [u for statement in statements for u in statement.unknowns_of(name) if id(u.symbol) not in known]
+        added = brought(problem.all_unknowns, statements, name)
         repeated = any(problem is another for another in problems.values())
-        if repeated or brought or problem.all_parameters != union:
-            problem = replace(problem, parameters=union, unknowns=(*problem.unknowns, *brought))
+        if repeated or added or problem.all_parameters != union:
+            problem = replace(problem, parameters=union, unknowns=(*problem.unknowns, *added))
         problems[name] = problem
     return problems

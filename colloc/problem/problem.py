@@ -19,7 +19,7 @@ from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits,
 from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, torque_balance
 from colloc.problem.rows import unique
 from colloc.problem.signal import Signal
-from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, named, slot_names
+from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, brought, named, slot_names
 from colloc.problem.time_sets import Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
@@ -246,8 +246,9 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def all_unknowns(self) -> tuple[Unknown | State, ...]:
-        """The unknowns of the problem and of its parts."""
-        return _once(self.unknowns, self._added.unknowns)
+        """The unknowns of the problem, of its parts and of its statements."""
+        unknowns = _once(self.unknowns, self._added.unknowns)
+        return (*unknowns, *brought(unknowns, self._stated, ""))
 
     @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:

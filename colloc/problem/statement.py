@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -16,6 +16,7 @@ from colloc.model import Model, Shape
 from colloc.model.tree import QUANTITIES
 from colloc.problem.time_sets import PointSet, PointSets, TimeSet
 from colloc.problem.unknowns import State, Unknown
+from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -149,9 +150,19 @@ class Statement(Portable, ABC):
         return ()
 
     def with_numbers(self, values: Mapping[str, Any]) -> Statement:
-        """The same statement with other numbers in the functions of the rows, floats or symbols, by name."""
+        """The same statement with other numbers in the functions of the rows, floats or symbols, by name.
+
+        By default numbers are fields of a dataclass.
+        """
         statement: Any = self
-        return replace(statement, **values) if values else self
+        missing = values.keys() - {field.name for field in (fields(statement) if is_dataclass(statement) else ())}
+        if missing:
+            raise InputError(
+                f"{self.name!r} has numbers that are no fields of {type(self).__name__}: {', '.join(sorted(missing))}; "
+                "its class must define with_numbers"
+            )
+        copied: Any = replace
+        return copied(self, **values) if values else self
 
     def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Statement:
         """The same statement with other bounds, each shape (r,), its rows measured by the same sizes."""
@@ -178,8 +189,18 @@ class Statement(Portable, ABC):
         return {}
 
     def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:
-        """Unknowns that it brings into a phase, such as the impulse of an impact."""
+        """Unknowns that it brings into a phase (of a single motion ""), such as the impulse of an impact.
+
+        The same objects at every call.
+        """
         return ()
+
+
+def brought(unknowns: Sequence[Unknown | State], statements: Iterable[Statement], phase: str) -> tuple[Unknown, ...]:
+    """Unknowns that statements bring into a phase, but for those that it has, by their symbols."""
+    known = {id(unknown.symbol) for unknown in unknowns}
+    of_statements = (unknown for statement in statements for unknown in statement.unknowns_of(phase))
+    return tuple({id(u.symbol): u for u in of_statements if id(u.symbol) not in known}.values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,13 +98,19 @@ def checked_statements(what: str, value: Any) -> tuple[Statement, ...]:
     """What is stated of a motion of one phase."""
     statements = checked_list(what, value, Statement)
     for statement in statements:
-        name = text(f"name of a {type(statement).__name__}", getattr(statement, "name", None))
-        where = getattr(statement, "where", None)
-        if not isinstance(where, TimeSet):
-            raise InputError(f"where of {name!r} must be a Window, TimePoint or Ends, got {quoted(where)}")
+        name = checked_statement(statement).name
         if statement.joins is not None:
             raise InputError(f"{name!r} joins phases, and belongs to the subject_to of a co.Phases")
     return statements
+
+
+def checked_statement(statement: Statement) -> Statement:
+    """A statement with a name and a time."""
+    name = text(f"name of a {type(statement).__name__}", getattr(statement, "name", None))
+    where = getattr(statement, "where", None)
+    if not isinstance(where, TimeSet):
+        raise InputError(f"where of {name!r} must be a Window, TimePoint or Ends, got {quoted(where)}")
+    return statement
 
 
 def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
@@ -131,6 +137,10 @@ def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:
     """What statements prescribe at the ends."""
     for statement in problem.statements:
         for end in statement.end_values(problem.instant):
+            if end.s not in (0, 1) or not (end.of_joint or end.quantity in problem.instant.states):
+                raise InputError(
+                    f"end values of {statement.name!r} must be of joints or states at s = 0 or 1, got {quoted(end)}"
+                )
             yield statement, end
 
 

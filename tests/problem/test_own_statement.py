@@ -222,6 +222,39 @@ def test_between_the_ends_of_a_motion_or_of_phases():
         co.Phases({"out": half, "on": rest}, [EnergyAt(1.0)])
 
 
+SLACK = co.Unknown("slack", lower=0.0, upper=5.0)  # N m
+
+
+@dataclass(frozen=True)
+class SoftTorques(Statement):
+    """Torques below a limit that an unknown signal widens, which the statement brings with it."""
+
+    limit: float  # N m
+    name: str = "soft torques"
+    where: Window = ALL_ALONG
+
+    def unknowns_of(self, phase: str) -> tuple[co.Unknown, ...]:
+        return (SLACK,)
+
+    def rows(self, now: co.problem.Instant) -> co.problem.Rows:
+        return bounded(self.name, now.tau - now.slack, -np.inf, self.limit, unit="N m")
+
+
+def test_they_bring_unknowns():
+    cost = co.integral(effort) + co.integral(lambda now: 100 * now.slack**2)
+    soft = co.Problem(two_link(), 0.6, cost, [START, END, SoftTorques(3.0)])
+    stated = co.path(lambda now: now.tau - now.slack, upper=3.0, unit="N m", name="soft torques")
+    listed = co.Problem(two_link(), 0.6, cost, [START, END, stated], unknowns=[SLACK])
+    a, b = solved(soft), solved(listed)
+    np.testing.assert_array_equal(a.x, b.x)
+    assert a.signals["slack"].max() > 0.1
+    assert soft.rows["soft torques"].rows.labels == ("soft torques, tau[shoulder]", "soft torques, tau[elbow]")
+    assert [u.name for u in soft.restated(soft.statements).all_unknowns] == ["slack"]
+    names = co.optimality.sensitivity(a, "soft").names
+    assert set(names) == {"soft torques, tau[shoulder] upper", "soft torques, tau[elbow] upper"}
+    assert co.Phases({"one": soft, "two": soft}).phases["two"].all_unknowns == (SLACK,)
+
+
 @dataclass(frozen=True)
 class Nameless(Statement):
     where: Any = (0.0, 1.0)
@@ -242,3 +275,15 @@ def test_what_a_class_lacks_is_said():
         swing(type("Given", (Nameless,), {"name": "given"})())
     with pytest.raises(TypeError, match="abstract"):
         Statement()  # pyright: ignore[reportAbstractUsage]
+
+
+def test_what_a_class_says_is_checked():
+    late = replace(StartsAt((0.0, -2.0)), where=TimePoint(1.0))
+    ends = [EndValue(0, 0.5, "q", 0, 0.0)]
+    with pytest.raises(co.InputError, match="end values of 'initial' must be of joints or states at s = 0 or 1"):
+        swing(type("Middle", (StartsAt,), {"end_values": lambda self, now: ends})((0.0, -2.0)))
+    assert swing(late).rows["initial 2"].rows.labels[0] == "initial 2, q[shoulder]"
+    with pytest.raises(co.InputError, match="no fields of EnergyAt: speed; its class must define with_numbers"):
+        EnergyAt(1.0).with_numbers({"speed": 1.0})
+    with pytest.raises(co.InputError, match="constraint 'two' needs 2 labels"):
+        swing(co.path(lambda now: now.q, lower=-5.0, name="two", labels=["one"]))
