@@ -58,9 +58,10 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 }  # fmt: skip
 
 
-# What authors of curves and solvers write, or build these from; nobody else calls it.
+# What authors of curves, statements and solvers write, or build these from; nobody else calls it.
 _EXTENSIONS = (
-    "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
+    "co.curves.Points", "co.curves.Transcription", "co.problem.Statement", "co.solver.Nlpsol",
+    "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
 # What solves and readers return, and nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")

@@ -96,7 +96,10 @@ TRUTH = r"asks whether symbols are true, .* use ca\.if_else\(condition, a, b\), 
 LOOP = r"say the same: a function made in a loop sees the last value .* as in lambda now, k=k: now\.q\[k\]"
 DEGREES = r"rad, more than a turn: degrees\? angles are in radians, see math\.radians"
 PRODUCT = r"multiplies symbols that do not fit, .* use ca\.dot\(a, b\), ca\.sumsqr\(a\) or a\.T @ b"
-GUESS = r"guess must be co\.line\(\.\.\.\), co\.keyframes\(\.\.\.\), a function of time, or an earlier Solution, got "
+GUESS = (
+    r"guess must be co\.line\(\.\.\.\), co\.keyframes\(\.\.\.\), a function of time, a mapping of signal to such, "
+    r"or an earlier Solution, got "
+)
 UNITS = r"millimetres\? lengths are in m, masses in kg, inertias in kg m2"
 BY_NUMBER = r"of q, qd, qdd and tau 0 is shoulder, 1 is elbow"
 

@@ -139,8 +139,10 @@ def test_the_human_that_stands_up_is_the_model(tmp_path: Path):
     np.testing.assert_allclose(co.Evaluator(read, compile=False).torque(q, qd, qdd), expected, rtol=1e-12)
     driven, activation = co.muscles.Muscles(model, muscles, activation="instantaneous"), rng.uniform(0.1, 0.9, 9)
     symbols, values = ca.SX.sym("state", 6), ca.SX(activation)
-    now: Any = SimpleNamespace(q=symbols[:3], qd=symbols[3:], activation=values, reserve=ca.SX(0, 1))
-    torques = ca.Function("torques", [symbols], [driven.torques(now)])(np.concatenate([q, qd])).full()[:, 0]
+    now: Any = SimpleNamespace(model=model, q=symbols[:3], qd=symbols[3:], activation=values, reserve=ca.SX(0, 1))
+    exerted = driven.torques(now)
+    torques = [exerted.get(joint, ca.SX(0)) for joint in model.joint_names]
+    torques = ca.Function("torques", [symbols], [ca.vertcat(*torques)])(np.concatenate([q, qd])).full()[:, 0]
     np.testing.assert_allclose(pulled([*task["muscles"]], q, qd, activation), torques, rtol=1e-9)
 
 
@@ -231,8 +233,10 @@ def test_the_walker_is_the_model(tmp_path: Path):
     np.testing.assert_allclose(Walker(task).accelerations(q, qd, torque), qdd, atol=1e-3)
     driven, activation = co.muscles.Muscles(walker.model, walker.muscles), rng.uniform(0.1, 0.9, m)
     symbols = ca.SX.sym("state", 2 * n)
-    now: Any = SimpleNamespace(q=symbols[:n], qd=symbols[n:], activation=ca.SX(activation))
-    torques = ca.Function("torques", [symbols], [driven.torques(now)])(np.concatenate([q, qd])).full()[:, 0]
+    now: Any = SimpleNamespace(model=walker.model, q=symbols[:n], qd=symbols[n:], activation=ca.SX(activation))
+    exerted = driven.torques(now)
+    torques = [exerted.get(joint, ca.SX(0)) for joint in walker.model.joint_names]
+    torques = ca.Function("torques", [symbols], [ca.vertcat(*torques)])(np.concatenate([q, qd])).full()[:, 0]
     np.testing.assert_allclose(pulled(task["muscles"], q, qd, activation), torques, rtol=1e-9, atol=1e-9)
     assert [task["links"][k]["mass"] for k in task["mirror"]] == [link["mass"] for link in task["links"]]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -58,7 +60,8 @@ def test_a_woman_walks_as_in_a_problem_of_her_own():
     posed = Step(who.ranged(gait2d.ANKLES), length=population.step_length(person["stature"], 1.2))
     assert isinstance(solution, co.Solution)
     # Both to more digits than a population needs.
-    options, parameters = population.WARM | {"tol": 1e-7}, population.values(True, **person, speed=1.2)
+    options: dict[str, Any] = population.WARM | {"tol": 1e-7}
+    parameters = population.values(True, **person, speed=1.2)
     general = co.solve(solution.nlp, guess=solution, parameters=parameters, solver=co.Ipopt(**options))
     own = co.solve(problem(posed), gait2d.SPLINE, guess=solution, solver=co.Ipopt(**options))
     for step in (own, general, solution):
