@@ -10,7 +10,7 @@ import numpy as np
 from colloc.curves.spline_basis import SplineBasis
 from colloc.support.checks import InputError, as_tuple, count, finite_number, function, instance, quoted, spelt
 
-# A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
+# A narrower interval is a breakpoint written twice; times on either side of it cannot be distinguished.
 NARROWEST = 1e-9
 
 

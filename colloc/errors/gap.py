@@ -16,7 +16,7 @@ H = 0 and bounds on the torques alone this is the Hamiltonian gap, the sum over 
 room below the bound, for the best costates that there are (see docs/theory/errors); with it, the decrement of Newton's
 method.
 
-What it says is that of the valley in which the motion lies, and to second order: where the step is larger than the
+What it says is that of the basin in which the motion lies, and to second order: where the step is larger than the
 motion's own size, or the problem bends the other way, the first of the two programs counts, which is convex.
 """
 

@@ -229,7 +229,7 @@ def _loop(
 
 
 def _sizes(placement: Any) -> tuple[int, ...]:
-    """Shape of a placement, as far as it can be told apart by it: symbols may stand in its rows."""
+    """Shape of a placement, as far as it can be distinguished by it: symbols may stand in its rows."""
     if not isinstance(placement, list | tuple):
         return float_array("placement", placement).shape
     return () if any(isinstance(row, list | tuple | np.ndarray) for row in placement) else (len(placement),)

@@ -1,7 +1,7 @@
 """Starts on a coarse grid, and the optima to which they lead: what `SeekStarts` and `multistart` have in common.
 
 Optima on a grid of a few intervals cost little and say little: their costs are off by a per cent or by a third, in one
-basin more than in the other. They are therefore told apart there, and compared on the grid that is asked for, which
+basin more than in the other. They are therefore distinguished there, and compared on the grid that is asked for, which
 from a coarse optimum takes a third of the iterations that it takes from a line.
 """
 

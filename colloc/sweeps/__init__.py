@@ -3,7 +3,7 @@
 search      multistart: random starts, the best of which are solved on the grid asked for
 programs    the program with which many solves begin
 guesses     whether the caller's guess fits
-optima      the optima of a search, told apart by cost and motion
+optima      the optima of a search, distinguished by cost and motion
 sweep       sweep: a problem for many values, resumed from a folder
 cases       its cases: which there are and who starts from whom, how one is solved and stored
 table       its table: named columns, and the solutions behind its rows

@@ -1,4 +1,4 @@
-"""The optima of many starts, told apart by cost and motion, the best first."""
+"""The optima of many starts, distinguished by cost and motion, the best first."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Optima:
         rows, best = [], self.best
         for k, (solution, starts, default) in enumerate(self.optima):
             worse = (solution.cost - best.cost) / best.cost_scale
-            more = f"{worse:.2%} dearer" if k else "the best"
+            more = f"{worse:.2%} costlier" if k else "the best"
             words = (f"{solution.cost:.8g}", f"{short(solution.duration)} s", str(solution.status))
             rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if default else ""))
         failed = sum(start.group is None for start in self.starts)
