@@ -522,6 +522,7 @@ class Problem(Tabular, Portable):
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.all_parameters]
         lines += [("load", f"on {load.body}") for load in self.all_loads]
         lines += [("part", shortened([part.name for part in self.parts], 10))] if self.parts else []
+        lines += [("passive", shown(self.passive))] if self.passive else []
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
 
 
