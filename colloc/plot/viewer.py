@@ -155,7 +155,11 @@ def scene(
     planes = {recording.plane for recording in recordings}
     lowest = min(map(_lowest, recordings))
     meshes = first.meshes
-    parts = {} if meshes is None else {"meshes": [_mesh(part, meshes.bodies) for part in meshes.parts]}
+    extras: dict[str, Any] = {}
+    if meshes is not None:
+        extras["meshes"] = [_mesh(part, meshes.bodies) for part in meshes.parts]
+    if all(recording.curves_alone for recording in recordings):
+        extras["curves_alone"] = True
     return {
         "title": title,
         "up": first.up,
@@ -163,10 +167,9 @@ def scene(
         "floor": round(min(0.0, lowest) if lowest <= _NEAR * size else lowest, 5),
         "size": round(size, 5),
         "slow": slow,
-        "curves_alone": all(recording.curves_alone for recording in recordings),
         "recordings": [_recording(recording, size) for recording in recordings],
         "model": model,
-    } | parts
+    } | extras
 
 
 def _mesh(part: LinkMesh, bodies: Sequence[str]) -> dict[str, Any]:
