@@ -35,6 +35,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory):
 
 
 _clock, _measured = tiers.Clock(), tiers.Measured()
+_SHOWN = 10  # tests that a summary names for taking too long
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,7 +77,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What exceeds the tier that was asked for; a run of all tests is no tier, and may be on a slow machine."""
     if config.getoption("--measure"):
         _measured.save()
-    for line in _measured.too_long():
-        terminalreporter.write_line(f"{line}: make it shorter, or list it by --measure")
+    elif config.getoption("-m") in tiers.LIMITS:
+        lines = _measured.too_long()
+        for line in lines[:_SHOWN]:
+            terminalreporter.write_line(f"{line}: make it shorter, or list it by --measure")
+        if len(lines) > _SHOWN:
+            terminalreporter.write_line(f"(+{len(lines) - _SHOWN} more)")
