@@ -81,7 +81,7 @@ class IndependentJoints(Coordinates):
 
     chain: ClosedChain
     surplus: bool = False
-    name: str = "chain"
+    name = "chain"
     _surplus_torques: Unknown | None = field(init=False, repr=False)
 
     def __post_init__(self):

@@ -95,7 +95,7 @@ class Muscles(Part):
     lower: float = 0.01
     joints: Sequence[str] | None = None
     sharpness: float = SHARPNESS
-    name: str = "muscle"
+    name = "muscle"
 
     def __post_init__(self):
         instance("model", self.model, Model)

@@ -168,6 +168,7 @@ class GroundContact(Part):
     name: str = "ground"
 
     def __post_init__(self):
+        text("name of the ground", self.name)
         spheres = as_tuple("spheres", self.spheres)
         names = [instance("sphere", sphere, ContactSphere).name for sphere in spheres]
         if repeated := [name for name in names if names.count(name) > 1]:

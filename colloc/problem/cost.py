@@ -52,6 +52,8 @@ class Cost(Portable):
     def __post_init__(self):
         for term in as_tuple("terms of a cost", self.terms):
             instance("term of a cost", term, Term, "see co.duration, co.integral")
+        for cost in as_tuple("later costs", self.later):
+            instance("later cost", cost, Cost, "see co.duration, co.integral")
 
     @property
     def is_duration(self) -> bool:

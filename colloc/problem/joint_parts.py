@@ -135,6 +135,8 @@ class Motors(Part):
 
     def __post_init__(self):
         joints = self.joints
+        for joint in joints if isinstance(joints, Mapping) else as_tuple("joints", joints):
+            text("joint of motors", joint)
         limits = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(as_tuple("joints", joints), np.inf)
         if not limits:
             raise InputError("joints of motors must be one or more, got none")

@@ -27,11 +27,11 @@ class PhasedMotion(Protocol):
     def phases(self) -> Mapping[str, Any]: ...
     @property
     def title(self) -> str: ...
-    def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
+    def by_phase(self, t: Any = None) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, each with its times."""
         ...
 
-    def order(self, t: Any) -> Any:
+    def order(self, t: Any = None) -> Any:
         """Where each of the times stands among those by phase."""
         ...
 

@@ -335,7 +335,7 @@ class BaseSolution(Named[Any], ABC):
             raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
 
-    def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
+    def by_phase(self, t: Any = None) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, in their order, each with its times since its own start [s].
 
         Where two phases meet, a time is of the later one. A motion that is not in phases is one without a name.
@@ -354,7 +354,7 @@ class BaseSolution(Named[Any], ABC):
             if (numbers == k).any()
         ]
 
-    def order(self, t: Any) -> Any:
+    def order(self, t: Any = None) -> Any:
         """Where each of the times stands among those sorted by phase; a number for a single time, all for None."""
         if t is None:
             return slice(None)

@@ -26,7 +26,8 @@ from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-from colloc.support.checks import InputError, count, quoted
+from colloc.support import checks
+from colloc.support.checks import InputError, quoted
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import be_silent
 
@@ -39,7 +40,7 @@ Task = Callable[[Any], Any]
 def check_executor(executor: Any) -> Executor | int | None:
     """The argument as it is; InputError unless it is an executor, a number of processes, or None for this one."""
     if isinstance(executor, int) and not isinstance(executor, bool):
-        return count("executor, a number of processes,", executor, at_least=1)
+        return checks.count("executor, a number of processes,", executor, at_least=1)
     if executor is None or callable(getattr(executor, "submit", None)):
         return executor
     raise InputError(
@@ -123,6 +124,9 @@ class Processes(Executor):
     """
 
     def __init__(self, count: int, timeout: float | None = None):
+        count = checks.count("count of processes", count, at_least=1)
+        if timeout is not None:
+            timeout = checks.finite_number("timeout", timeout, positive=True)
         self._timeout, self._cancelled = timeout, False
         self._threads, self._local = ThreadPoolExecutor(count), threading.local()  # each thread has a process
 

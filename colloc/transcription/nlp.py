@@ -15,7 +15,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
 from colloc.curves.curve import Transcription, brief, check_curve
 from colloc.curves.mesh import Points
-from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, check_formulation, newton_euler
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
@@ -380,6 +380,7 @@ class NLP(BaseNLP):
         model = instance("problem", problem, Problem).model
         instance("recipe", recipe, Recipe)
         formulation = recipe.dynamics, recipe.sensitivities
+        check_formulation(*formulation)
         torques = next((made for made in problem.formulations if made.given == formulation), None)
         if torques is None:
             movers: list[int] = []  # of every body, how many joints move it

@@ -14,7 +14,6 @@ from colloc.dynamics import (
     Differentiation,
     InverseDynamics,
     by_differentiation,
-    check_formulation,
     composite_sensitivities,
     total_hessian,
     total_sensitivities,
@@ -37,7 +36,6 @@ class Torques:
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
-        check_formulation(dynamics, sensitivities)
         if problem.coordinates is not None and not isinstance(sensitivities, Differentiation | None):
             raise InputError("torques of closed chains are differentiated by CasADi: leave out sensitivities")
         plain = problem.coordinates is None and problem.model.has_plain_velocities

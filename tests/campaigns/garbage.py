@@ -15,6 +15,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.curves import Transcription
+from colloc.problem import Part
 from colloc.solver import Solver
 from tests.campaigns.attempt import Attempt, Outcome
 from tests.campaigns.worker import Worker
@@ -58,14 +60,14 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 }  # fmt: skip
 
 
-# What authors of curves, statements and solvers write, or build these from; nobody else calls it.
+# What authors of curves, parts, statements, steps and solvers write, or build these from; nobody else calls it.
 _EXTENSIONS = (
-    "co.curves.Points", "co.curves.Transcription", "co.problem.Statement", "co.solver.Nlpsol",
-    "co.solver.PreparedSolver", "co.solver.Solver",
+    "co.curves.Points", "co.curves.Transcription", "co.problem.Part", "co.problem.Statement", "co.refinement.Attempt",
+    "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
 # What solves and readers return, and nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")
-_ASKED = {name for protocol in (Transcription, Solver) for name in vars(protocol) if name[0] != "_"}
+_ASKED = {name for protocol in (Transcription, Solver, Part, Executor) for name in vars(protocol) if name[0] != "_"}
 
 
 class Door(NamedTuple):
