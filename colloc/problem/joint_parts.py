@@ -18,6 +18,7 @@ from colloc.support.checks import (
     finite_number,
     interval,
     not_negative,
+    pair,
     shortened,
     spelt,
     text,
@@ -165,7 +166,7 @@ def _sides(joint: str, value: Any) -> tuple[float, float]:
     """Bounds on a motor's torque."""
     what = f"torque of the motor at {text('joint of a motor', joint)!r}"
     if isinstance(value, tuple | list):
-        lower, upper = interval(what, *value)
+        lower, upper = interval(what, *pair(what, value))
         return float(lower), float(upper)
     size = float("inf") if value == np.inf else finite_number(what, value, positive=True)
     return -size, size

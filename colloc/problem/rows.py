@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.dynamics.rows import Rows
 from colloc.problem.user_functions import check_returned
-from colloc.support.checks import InputError, finite_array, function, interval, quoted, text
+from colloc.support.checks import InputError, as_tuple, finite_array, function, interval, quoted, text
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
 _TIGHT = 1e-50  # bounds that are tighter are meant as zero
@@ -62,23 +62,32 @@ def bounded(
     >>> co.problem.bounded("speed", ca.SX.sym("v"), -1.0, 1.0, unit="m/s").labels
     ('speed',)
     """
-    check_returned(f"constraint {name!r}", value)
+    check_returned(f"constraint {text('name of a constraint', name)!r}", value)
     try:
         expression = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
         raise InputError(f"constraint {name!r} must return an SX scalar or column, got {quoted(value)}") from None
     if expression.shape[1] != 1 or expression.shape[0] == 0:
         raise InputError(f"constraint {name!r} must return a scalar or a column, got shape {expression.shape}")
+    if isinstance(value, list | tuple) and any(isinstance(entry, list | tuple) for entry in value):
+        raise InputError(f"constraint {name!r} must return a column, got a list of lists: {quoted(value)}")
     r = expression.shape[0]
     low, high = interval(f"constraint {name!r}", lower, upper, (r,))
     size = natural_size(low, high) if scale is None else finite_array(f"constraint {name!r} scale", scale, (r,))
-    units = (unit,) * r if isinstance(unit, str) else tuple(unit)
+    units = (unit,) * r if isinstance(unit, str) else texts(f"unit of constraint {name!r}", unit)
     if len(units) != r:
         raise InputError(f"constraint {name!r} needs one unit or {r}, got {quoted(unit)}")
-    names = tuple(labels) or ((name,) if r == 1 else ("",) * r)
+    names = texts(f"labels of constraint {name!r}", labels) or ((name,) if r == 1 else ("",) * r)
     if len(names) != r:
         raise InputError(f"constraint {name!r} needs {r} labels, got {quoted(labels)}")
     return Rows(ca.densify(expression), low, high, names, units, size)
+
+
+def texts(what: str, values: Any) -> tuple[str, ...]:
+    """Texts as they are, some of which may be empty; InputError for anything else."""
+    return tuple(
+        "" if isinstance(value, str) and value == "" else text(what, value) for value in as_tuple(what, values)
+    )
 
 
 def column(what: str, value: Any, size: int) -> ca.SX:

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.instant import RESERVED, Instant
-from colloc.problem.rows import column
+from colloc.problem.rows import column, texts
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -319,8 +319,8 @@ def component_units(what: str, unit: str | Sequence[str], size: int) -> tuple[st
     unit : str or sequence of str
     size : int
     """
-    units = (unit,) * size if isinstance(unit, str) else as_tuple(f"unit of {what}", unit)
-    if len(units) != size or not all(isinstance(item, str) for item in units):
+    units = texts(f"unit of {what}", (unit,) * size if isinstance(unit, str) else unit)
+    if len(units) != size:
         raise InputError(f"unit of {what} must be a text, or {size} of them, got {quoted(unit)}")
     return units
 
@@ -334,7 +334,7 @@ def _check_bounded(unknown: Unknown | State, what: str) -> None:
     if names and (len(names) != size or len(set(names)) < size):
         raise InputError(f"names of {name} must be {size} different ones, got {quoted(names)}")
     units = component_units(name, unknown.unit, size)
-    shapes = {np.shape(value) for value in (unknown.lower, unknown.upper, unknown.guess)} - {(), (size,)}
+    shapes = {_shape(value) for value in (unknown.lower, unknown.upper, unknown.guess)} - {(), (size,)}
     if len(shapes) == 1 and not names and size == 1 and len(shape := next(iter(shapes))) == 1:
         raise InputError(f"{name} has one component, and bounds or a guess for {shape[0]}: give size={shape[0]}")
     lower, upper = interval(name, unknown.lower, unknown.upper, (size,))
@@ -343,6 +343,14 @@ def _check_bounded(unknown: Unknown | State, what: str) -> None:
     final |= {"lower": lower, "upper": upper, "guess": np.clip(guess, lower, upper)}
     for attribute, value in (final | {"symbol": ca.SX.sym(unknown.name, size)}).items():
         object.__setattr__(unknown, attribute, value)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of an array; () for what is none, which is refused later."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return ()
 
 
 def _check_name(what: str, name: Any) -> None:

@@ -22,7 +22,7 @@ from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solution.warm_start import start_from
 from colloc.solver import Outcome, Start, Status
-from colloc.support.checks import InputError, count, spelt
+from colloc.support.checks import InputError, count, not_negative, spelt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 from colloc.transcription import NLP, BaseNLP, DeferredNLP, PhasesNLP
@@ -99,6 +99,11 @@ class SearchSettings:
         count("seed", self.seed, at_least=0)
         for name in ("keep", "intervals", "iterations", "motions", "rounds", "parents"):
             count(name, getattr(self, name), at_least=1)
+        count("promising", self.promising, at_least=0)
+        for name in ("share", "near"):
+            not_negative(name, getattr(self, name), at_most=1.0)
+        for name in ("same_cost", "same_motion", "arrived", "feasible"):
+            not_negative(name, getattr(self, name))
 
     def coarser(self, curve: Transcription) -> Transcription:
         """A curve of its kind with few intervals, of given breakpoints."""

@@ -153,6 +153,7 @@ class PhasesSolution(BaseSolution):
         return self._sampled(None)
 
     def at(self, t: Any) -> Sample:
+        self._normalised(t)  # None stands for nodes, and is no time
         return self._sampled(t)
 
     def _sampled(self, t: Any) -> Sample:
