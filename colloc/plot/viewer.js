@@ -940,7 +940,7 @@ const memory = (() => { try { return scene.key && window.top !== window ? window
 // With frame=1 there is the picture alone, on white.
 const asked = new URLSearchParams(location.hash.slice(1) || (memory && memory.getItem(scene.key)) || "");
 root.classList.toggle("frame", asked.get("frame") === "1");
-root.classList.toggle("plain", scene.curves_alone);
+root.classList.toggle("plain", Boolean(scene.curves_alone));
 theme(asked.has("theme") ? asked.get("theme") === "dark" : prefers.matches);
 for (const key of (asked.get("show") || "").split(",")) if (key in layers) layers[key] = true;
 for (const key of (asked.get("hide") || "").split(",")) if (key in layers) layers[key] = false;

@@ -55,7 +55,7 @@ def test_the_body_rises_so_by_another_integrator():
     driven = made.muscles
     assert driven is not None
     model, evaluator = made.problem.model, co.Evaluator(made.problem.model)
-    torque = solution.evaluate(lambda now: driven.torques(now), np.linspace(0, 1, 50))
+    torque = solution.evaluate(lambda now: ca.vertcat(*driven.torques(now).values()), np.linspace(0, 1, 50))
     np.testing.assert_allclose(torque, solution.at(np.linspace(0, 1, 50)).tau, atol=0.5)
 
     def rate(t: float, state: np.ndarray) -> np.ndarray:
