@@ -292,7 +292,7 @@ def test_a_predicted_walk_is_judged_by_its_effort_over_its_way(tmp_path: Path):
 
 def test_the_judge_agrees_with_what_colloc_says_of_a_predicted_walk(tmp_path: Path):
     task = json.loads(json.dumps(written("walk", walks()["predict_by_muscles"], tmp_path)))
-    said = with_colloc.walk(SimpleNamespace(**task), 0, co.HermiteSimpson(80))
+    said = with_colloc.walk(SimpleNamespace(**task), 0, co.HermiteSimpson(90))
     truth = judged_walk(task, said)
     assert said["solved"]
     assert said["cost"] == pytest.approx(0.13436, rel=1e-3)
