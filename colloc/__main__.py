@@ -22,13 +22,17 @@ python -m colloc STUDY --help       the options of a study
 
 
 def studies() -> dict[str, str]:
-    """Question of every study by family and name; the files of `colloc.studies` that ask one, none of them imported."""
+    """Question of every study by family and name; the files and packages of `colloc.studies` that ask one.
+
+    None of them is imported.
+    """
     folder = Path(__file__).parent / "studies"
     found = {}
     for path in sorted(folder.rglob("*.py")):
         title = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
-        if title.endswith("?") and path.stem != "__init__":
-            found[".".join(path.relative_to(folder).with_suffix("").parts)] = title
+        place = path.parent if path.stem == "__init__" else path.with_suffix("")
+        if title.endswith("?"):
+            found[".".join(place.relative_to(folder).parts)] = title
     return found
 
 

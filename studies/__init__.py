@@ -1,4 +1,4 @@
-"""Studies: one question a file, a family a folder; ``python -m colloc`` lists them, and runs one by its name.
+"""Studies: one question a file or package, a family a folder; ``python -m colloc`` lists them, and runs one by name.
 
     two_link         the published problems of two-link arms against their exact optima
     classics         problems of optimal control with known optima

@@ -46,6 +46,7 @@ def family_page(family: str, names: dict[str, str], pictures: Path, scenes: Path
     parts, full = [f"{title}\n{'=' * len(title)}\n"], records()
     for name, question in names.items():
         source = SOURCE / f"{name.replace('.', '/')}.py"
+        source = source if source.exists() else source.with_suffix("") / "__init__.py"
         doc = ast.get_docstring(ast.parse(source.read_text())) or ""
         about = doc.partition("\n")[2].strip()
         parts.append(f".. _study-{name}:\n\n{question}\n{'-' * len(question)}\n")

@@ -1,0 +1,177 @@
+"""Does the plain call come to the optima that others publish?
+
+Every row of optima.csv is a problem of optimal control with the optimum that a tool, a book or a closed form has for
+it. Each is stated from its equations, with no guess but that of its source, and solved by `co.solve(problem, tol=...)`.
+An answer is right if it comes within 1e-6 of the published value, or within half a unit of its last digit where that
+is more. Answers are refined further for digits of ours, with the conditions of an optimum (`co.optimality.certify`).
+Where the published value is not the optimum, the statement says so, and what it is.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import colloc as co
+from colloc.studies.classics.published.integrators import INTEGRATORS
+from colloc.studies.classics.published.statement import SAME, Published, Statement, published
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
+
+STATEMENTS: dict[str, Statement] = {**INTEGRATORS}
+NOT_STATED: dict[str, str] = {}  # why, by name
+FINER = 0.1  # tolerance of the digits of ours, over that of the answer
+OPTIONS = (
+    Option("only", "", "names of rows, with commas between them; all by default"),
+    Option("tol", 1e-6, "tolerance of the answers", above=0.0),
+    Option("seconds", 120.0, "time limit of an answer, and of every attempt at a finer one [s]", above=0.0),
+    Option("plain", False, "no digits of ours, and no certificates"),
+)
+QUICK = ("lqr_half_tanh", "double_integrator_fuel", "bolza_free_tf", "nonsmooth_turnpike")
+
+
+class Answer(NamedTuple):
+    """The answer to one row.
+
+    Parameters
+    ----------
+    row : Published
+    statement : Statement
+    status : str
+    value : float
+        Like the published one; NaN where there is no motion.
+    iterations : int
+    seconds : float
+        Processor time.
+    finer : float
+        Value on a finer grid; NaN where that was not tried, or is not solved.
+    certified : bool, optional
+        Whether no condition of an optimum fails there; None where that was not tried.
+    """
+
+    row: Published
+    statement: Statement
+    status: str
+    value: float
+    iterations: int
+    seconds: float
+    finer: float = nan
+    certified: bool | None = None
+
+    @property
+    def solved(self) -> bool:
+        """Whether the library calls it solved."""
+        return self.status == co.solver.Status.SOLVED
+
+    @property
+    def as_published(self) -> bool:
+        """Whether it comes to the published value."""
+        return abs(self.value - self.row.optimum) <= self.row.room
+
+    @property
+    def as_known(self) -> bool:
+        """Whether it comes to the optimum as the statement has it, where that differs from the published one."""
+        known = self.statement.optimum
+        return known is not None and abs(self.value - known) <= SAME * max(abs(known), SAME)
+
+    @property
+    def right(self) -> bool:
+        """Whether it is solved, and comes to the optimum."""
+        return self.solved and (self.as_known if self.statement.optimum is not None else self.as_published)
+
+    @property
+    def error(self) -> float:
+        """Difference from the published value, relative unless that is zero."""
+        return (self.value - self.row.optimum) / (abs(self.row.optimum) or 1.0)
+
+    def numbers(self) -> dict[str, float]:
+        """Numbers for JSON."""
+        numbers = {
+            "value": self.value, "published": self.row.optimum, "error": self.error, "solved": float(self.solved),
+            "right": float(self.right), "iterations": float(self.iterations), "seconds": self.seconds,
+            "finer": self.finer, "certified": nan if self.certified is None else float(self.certified),
+        }  # fmt: skip
+        return {key: value for key, value in numbers.items() if isfinite(value)}
+
+    def cells(self) -> tuple[str, ...]:
+        """Cells of the table: name, status, ours, published, error, right, finer, certificate, iterations, seconds."""
+        verdict = "right" if self.right else "wrong" if self.solved else ""
+        if self.right and not self.as_published:
+            verdict = "better"
+        certificate = {None: "", True: "pass", False: "FAIL"}[self.certified]
+        numbers = [f"{value:{form}}" if isfinite(value) else "" for value, form in (
+            (self.value, ".10g"), (self.row.optimum, ".10g"), (self.error, "+.1e"))]  # fmt: skip
+        finer = f"{self.finer:.12g}" if isfinite(self.finer) else ""
+        work = (f"{self.iterations}", f"{self.seconds:.2f}")
+        return (self.row.name, self.status, *numbers, verdict, finer, certificate, *work)
+
+
+def answer(row: Published, statement: Statement, tol: float, seconds: float, *, plain: bool = False) -> Answer:
+    """The answer of the plain call, and unless `plain` the digits of a finer grid with its certificate."""
+    begin = time.process_time()
+    guess = statement.guess() if statement.guess else None
+    problem: Any = statement.problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
+        solution = co.solve(problem, tol=tol, guess=guess, seconds=seconds, progress=False, raise_on_failure=False)
+        used = time.process_time() - begin
+        value = statement.factor * solution.cost
+        ours = Answer(row, statement, str(solution.status), value, solution.iterations, used)
+        if plain or not ours.solved:
+            return ours
+        finer = closer(solution, FINER * tol, seconds)
+        if finer is None:
+            return ours
+        certificate = co.optimality.certify(finer)
+    return ours._replace(finer=statement.factor * finer.cost, certified=certificate.passed)
+
+
+def closer(solution: Any, tol: float, seconds: float) -> Any:
+    """The motion in arcs that meet at its switches, or where that fails on a finer grid; None where both fail."""
+    for at in ("switches", None) if isinstance(solution, co.Solution) else (None,):
+        try:
+            finer = co.refine(solution, tol, at=at, seconds=seconds, progress=False)
+        except co.InputError:  # a motion that cannot be divided: its functions see the duration
+            continue
+        if finer.success:
+            return finer
+    return None
+
+
+def chosen(words: str, rows: dict[str, Published], *, quick: bool) -> list[str]:
+    """Names of the rows to solve; InputError for a name that is not one of them."""
+    names = [name.strip() for name in words.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in rows]:
+        raise co.InputError(f"optima.csv has no row {unknown[0]!r}; rows are {', '.join(rows)}")
+    return names or [name for name in (QUICK if quick else rows) if name in STATEMENTS]
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    args = arguments("classics.published", __doc__, argv, quick="a handful of rows", options=OPTIONS, figure=False)
+    rows = published()
+    answers = []
+    for name in chosen(args.only, rows, quick=args.quick):
+        answers.append(answer(rows[name], STATEMENTS[name], args.tol, args.seconds, plain=args.plain))
+        print("  ".join(answers[-1].cells()))
+    numbers = {f"{one.row.name}.{key}": value for one in answers for key, value in one.numbers().items()}
+    infeasible = sum(one.status == co.solver.Status.INFEASIBLE for one in answers)
+    wrong = sum(one.solved and not one.right for one in answers)
+    right = sum(one.right for one in answers)
+    numbers |= {"rows": float(len(answers)), "right": float(right), "wrong": float(wrong), "infeasible": infeasible}
+    notes = [f"  {right} of {len(answers)} right, {wrong} solved and wrong, {infeasible} called infeasible"]
+    notes += [f"  {one.row.name}: {one.statement.why}" for one in answers if one.statement.why]
+    notes += [f"  {name} is not stated: {why}" for name, why in NOT_STATED.items()]
+    header = (
+        "problem", "status", "ours", "published", "error", "verdict", "on a finer grid", "certificate", "iterations",
+        "seconds",
+    )  # fmt: skip
+    print(Table("Published optima", header, [one.cells() for one in answers], notes).text())
+    return finish(args, numbers)
+
+
+if __name__ == "__main__":
+    main()

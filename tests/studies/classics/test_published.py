@@ -1,0 +1,67 @@
+"""Published optima: every row is stated or says why not, and statements come to closed forms."""
+
+import json
+from math import atanh, exp, log, pi, sqrt, tanh
+
+import pytest
+
+import colloc as co
+from colloc.studies.classics import published
+from colloc.studies.classics.published import NOT_STATED, STATEMENTS
+from colloc.studies.classics.published.statement import Published
+
+ROWS = published.published()
+
+
+def test_statements_are_of_rows_and_no_row_is_both_stated_and_not():
+    assert set(STATEMENTS) | set(NOT_STATED) <= set(ROWS)
+    assert not set(STATEMENTS) & set(NOT_STATED)
+    assert all(len(why) > 20 for why in NOT_STATED.values())
+    assert all(statement.why for statement in STATEMENTS.values() if statement.optimum is not None)
+
+
+def test_rows_have_room_for_half_of_their_last_digit():
+    def room(optimum: float, digits: int) -> float:
+        return Published("", optimum, digits, "", "", "").room
+
+    assert room(13.4032, 6) == pytest.approx(5e-5)
+    assert room(-0.0375195, 6) == pytest.approx(5e-8)
+    assert room(6.045027756320971, 15) == pytest.approx(6.045027756e-6)
+    assert room(0.0, 16) == 1e-6
+
+
+CLOSED_FORMS = {
+    "lqr_half_tanh": tanh(1) / 2,
+    "double_integrator_energy": 6.0,
+    "double_integrator_fuel": 5 - sqrt(5),
+    "simple_exponential_fuel": 1 - log(exp(1) - 1),
+    "simple_exponential_energy": 1 / (exp(2) - 1),
+    "simple_exponential_time": log(2),
+    "integrator_moving_target": 20.0,
+    "integrator_bolza_free_tf": atanh(1 / sqrt(3)) + sqrt(3) / 2,
+    "bolza_free_tf": 1.5**0.25 + 0.5 / 1.5**0.75,
+    "mixed_constraint": 1 / exp(1) - 1,
+    "locatelli_target_set": 3 / 14,
+    "isoperimetric_circle": 1 / (4 * pi),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED_FORMS.keys() & STATEMENTS.keys())
+def test_statements_come_to_closed_forms(name: str):
+    statement = STATEMENTS[name]
+    solution = co.solve(statement.problem(), tol=1e-6, progress=False)
+    assert solution.success
+    assert statement.factor * solution.cost == pytest.approx(CLOSED_FORMS[name], rel=1e-6)
+    assert ROWS[name].optimum == pytest.approx(CLOSED_FORMS[name], rel=1e-12)
+
+
+def test_the_study_in_its_quick_form(tmp_path, capsys):
+    file = tmp_path / "numbers.json"
+    numbers = published.main(["--quick", "--json", str(file)])
+    assert numbers == json.loads(file.read_text())
+    assert numbers["right"] == numbers["rows"] == len(published.QUICK)
+    assert numbers["wrong"] == numbers["infeasible"] == 0
+    assert all(numbers[f"{name}.certified"] for name in published.QUICK)
+    assert "4 of 4 right" in capsys.readouterr().out
+    with pytest.raises(co.InputError, match="no row 'fulller'; rows are"):
+        published.main(["--only", "fulller"])
