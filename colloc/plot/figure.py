@@ -46,6 +46,7 @@ class Picture(Figure):
     def savefig(self, *args: Any, **kwargs: Any) -> None:
         """As in matplotlib; the letters of PDF and PostScript files are TrueType."""
         fonts = {key: value for key, value in _FONTS.items() if mpl.rcParams[key] == mpl.rcParamsDefault[key]}
+        self.draw_without_rendering()  # matplotlib's layout takes two passes to make room for aligned labels
         with mpl.rc_context(fonts):
             super().savefig(*args, **kwargs)
 

@@ -184,3 +184,12 @@ def test_an_arm_with_an_unknown_force_has_panels_of_both():
         "joint position [rad]", "joint velocity [rad/s]", "joint torque [N m]", "force [N]", "force on elbow [N]",
     ]  # fmt: skip
     co.plot.joints(co.solve(problem, co.BSpline(6), plan=[co.refinement.Solve(tol=1.0)])).draw_without_rendering()
+
+
+def test_the_layout_of_a_figure_has_settled_where_it_is_saved_for_the_first_time(quadrotor, tmp_path):
+    figure = co.plot.signals(quadrotor, names=["q", "qd", "qdd", "thrust"])
+    left = []
+    for _ in range(2):
+        figure.savefig(tmp_path / "signals.png")
+        left.append([ax.get_tightbbox().x0 for ax in figure.axes if ax.get_visible()])
+    np.testing.assert_allclose(*left, atol=0.5)  # dots
