@@ -191,7 +191,7 @@ class Explanation:
         return _failure_table(self)
 
 
-_ANSWERS = (Status.SOLVED, Status.ACCEPTABLE)
+_ANSWERS = (Status.SOLVED, Status.ACCEPTABLE, Status.SADDLE)
 
 
 @solution_query(Solution | PhasesSolution | SolveError)

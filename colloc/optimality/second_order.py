@@ -7,9 +7,11 @@ optimum does not leave it. One that is at its bound without pushing is left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.blocks.numeric import NumericDerivatives
@@ -21,6 +23,10 @@ LARGEST = 800  # variables, of which dense matrices are formed and taken apart, 
 _FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
+_SOFT = 1e-9  # of rows of length one: how far they give, so that those that depend on others do no harm
+_EXACT = 1e-9  # error of a solution of a system that has factors, relative
+_STEEPEST = 1e9  # curvature, relative to the cost, beyond which none is looked for
+_BLOCK, _ITERATIONS = 4, 8  # of inverse iteration
 
 
 @dataclass(frozen=True)
@@ -105,25 +111,139 @@ def second_order(
     return answer if least.negative else replace(answer, kind="undecided")
 
 
+def falling_direction(
+    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
+) -> np.ndarray | None:
+    """A movement along which the cost falls while all constraints at their bounds hold; None where there is none.
+
+    Second-order necessary conditions are not met where there is one, for which flat movements do not count. That there
+    is none, one factorisation tells.
+
+    Parameters as of `active_set`.
+
+    Returns
+    -------
+    ndarray, shape (n_x,), or None
+        Its largest entry is as large as the natural size of that variable.
+    """
+    active = active_set(nlp, x, p, multipliers, cost).with_weak
+    terms = _lagrangian(nlp, x, p, multipliers["g"], cost, active)
+    if not terms.free.size or terms.is_convex(_FLAT / terms.free.size):
+        return None
+    move = terms.steepest() if terms.free.size <= LARGEST else terms.falling()
+    if move is None or terms.curvature(move) >= -_FLAT:
+        return None
+    direction = np.zeros(nlp.n_x)
+    direction[terms.free] = move / np.abs(move).max() * _natural_sizes(nlp)[terms.free]
+    return direction
+
+
+def content(nlp: BaseNLP, x: np.ndarray, direction: np.ndarray) -> DirectionContent:
+    """What moves along a direction, shape (n_x,), from x."""
+    return _movement(nlp, x, (direction / _natural_sizes(nlp))[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class _Lagrangian:
+    """Second derivatives of the Lagrangian relative to the cost, and slopes of active rows, by what no bound holds.
+
+    Parameters
+    ----------
+    free : ndarray of int
+        The variables.
+    hessian, jacobian : DM
+        By variables of natural size; rows of length one.
+    sizes : ndarray
+        Scales of the variables that depend on the widths of intervals, relative to natural sizes.
+    """
+
+    free: np.ndarray
+    hessian: ca.DM
+    jacobian: ca.DM
+    sizes: np.ndarray
+
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Curvatures, shape (freedoms,), and movements, (free, freedoms), that hold active rows; dense matrices."""
+        directions = _null_space(self.jacobian.full() * self.sizes) * self.sizes[:, None]
+        values, vectors = np.linalg.eigh(directions.T @ self.hessian.full() @ directions)
+        moves = directions @ vectors
+        return values / np.maximum(np.abs(moves).max(axis=0, initial=0.0), 1e-300) ** 2, moves
+
+    def steepest(self) -> np.ndarray | None:
+        """The movement of the least curvature, by dense matrices; None where active rows leave none."""
+        curvature, moves = self.modes()
+        return moves[:, curvature.argmin()] if curvature.size else None
+
+    def curvature(self, move: np.ndarray) -> float:
+        """The second derivative along a movement, per square of its largest entry."""
+        return float(ca.bilin(self.hessian, move, move)) / float(np.abs(move).max()) ** 2
+
+    def is_convex(self, shift: float) -> bool:
+        """Whether by one factorisation all curvatures are above minus so much; False also where it is not exact."""
+        factors = self._factors(shift)
+        return factors is not None and int((factors[0] > 0).sum()) == self.free.size
+
+    def falling(self) -> np.ndarray | None:
+        """A movement of about the least curvature, by inverse iteration; None where none is found.
+
+        The inertia for larger and larger shifts tells where that curvature is, to a factor of ten.
+        """
+        shift = _FLAT / self.free.size
+        while not self.is_convex(10 * shift):
+            shift *= 10
+            if shift > _STEEPEST:
+                return None
+        factors = self._factors(3 * shift)
+        if factors is None:
+            return None
+        count = self.jacobian.shape[0]
+        block = np.random.default_rng(0).standard_normal((self.free.size, _BLOCK))
+        for _ in range(_ITERATIONS):
+            right = np.vstack([block, np.zeros((count, _BLOCK))])
+            block = np.linalg.qr(np.array(ca.ldl_solve(right, *factors))[: self.free.size])[0]
+        return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1][:, 0]
+
+    def _factors(self, shift: float) -> Sequence[Any] | None:
+        """Those of the conditions with a multiple of the identity added, LDL' without pivots; None if inexact."""
+        count = self.jacobian.shape[0]
+        upper = ca.horzcat(self.hessian + shift * ca.DM.eye(self.free.size), self.jacobian.T)
+        matrix = ca.vertcat(upper, ca.horzcat(self.jacobian, -_SOFT * ca.DM.eye(count)))
+        factors = ca.ldl(matrix)
+        right = np.random.default_rng(0).standard_normal((matrix.shape[0], 1))
+        solution = np.array(ca.ldl_solve(right, *factors))
+        off = np.linalg.norm(np.array(matrix @ solution) - right)
+        exact = off < _EXACT * float(ca.norm_fro(matrix)) * np.linalg.norm(solution)  # False for NaN
+        return [np.array(factors[0]).ravel(), *factors[1:]] if exact else None
+
+
+def _lagrangian(
+    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: ActiveSet
+) -> _Lagrangian:
+    """Second derivatives of an answer that some constraints hold; what holds nothing does not push."""
+    free, rows = active.free, active.active
+    natural, moving = _natural_sizes(nlp)[free], free.tolist()
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    size = ca.diag(ca.DM(natural))
+    jacobian = at.jacobian[rows.tolist(), moving] @ size
+    lengths = np.sqrt(np.array(ca.sum2(jacobian**2)).ravel())
+    jacobian = ca.diag(ca.DM(1 / np.where(lengths > 0, lengths, 1.0))) @ jacobian
+    hessian = at.hessian("hessian", np.where(active.rows != 0, multipliers, 0.0))[moving, moving]
+    return _Lagrangian(free, size @ hessian @ size / cost, jacobian, nlp.scale_x[free] / natural)
+
+
 def _inertia(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> SecondOrder:
     """The second-order conditions of an answer that some constraints hold."""
-    free, rows = active.free, active.active
-    scale = nlp.scale_x[free]
-    at, moving = NumericDerivatives(nlp.costs, nlp.constraints, x, p), free.tolist()
-    jacobian = at.jacobian[rows.tolist(), moving].full() * scale / nlp.scale_g[rows, None]
-    hessian = at.hessian("hessian", multipliers)[moving, moving].full() * scale * scale[:, None]
-    directions = _null_space(jacobian)
-    values, vectors = np.linalg.eigh(directions.T @ hessian @ directions)
-    moves = np.zeros((nlp.n_x, values.size))
-    moves[free] = (directions @ vectors) * scale[:, None] / _natural_sizes(nlp)[free, None]
-    curvature = values / np.maximum(np.abs(moves).max(axis=0, initial=0.0), 1e-300) ** 2 / cost
+    terms = _lagrangian(nlp, x, p, multipliers, cost, active)
+    curvature, movements = terms.modes()
+    moves = np.zeros((nlp.n_x, curvature.size))
+    moves[terms.free] = movements
     falling, level = curvature < -_FLAT, np.abs(curvature) <= _FLAT
     negative, flat = int(falling.sum()), int(level.sum())
     return SecondOrder(
-        _kind(values.size - negative - flat, negative, flat),
-        values.size - negative - flat,
+        _kind(curvature.size - negative - flat, negative, flat),
+        curvature.size - negative - flat,
         negative,
         flat,
         active.weak,

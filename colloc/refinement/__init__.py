@@ -6,6 +6,7 @@ random_motions   random motions to start from
 starts           starts on a coarse grid, and the optima to which they lead
 seek_starts      the search for cheaper optima than that of the guess, within one solve
 run              a way of solving programs, one after another
+saddles          stationary motions that are no minimum, and the way down from them
 rounds           a motion refined, round after round or at its switches
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump

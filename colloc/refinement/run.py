@@ -12,6 +12,7 @@ from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.reduced import ReducedNLP, reduced
+from colloc.refinement.saddles import PATIENCE, beyond_saddles
 from colloc.solution.more_nodes import with_nodes
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
@@ -100,7 +101,16 @@ class Run:
     def _once(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-        """A solution at the nodes that the NLP has, and where it started."""
+        """A solution at the nodes that the NLP has, no saddle, and where it started."""
+        solution, start = self._stationary(nlp, guess, begin)
+        brief = replace(self, solver=self.solver.limited(iterations=PATIENCE))
+        motions = beyond_saddles(solution, self.solver, lambda x: brief._stationary(nlp, x, time.perf_counter())[0])
+        return _after(*motions), start
+
+    def _stationary(
+        self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | PhasesSolution, np.ndarray]:
+        """The end of a run at the nodes that the NLP has, and where it started."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
         check_determined(nlp)
         program = reduced(nlp)

@@ -17,6 +17,8 @@ from colloc.transcription import BaseNLP
 class Status(StrEnum):
     """How a solve ended. Only `SOLVED` is success.
 
+    `SADDLE` is what is stationary where the cost falls beside it, and no start there has led to an optimum.
+
     Examples
     --------
     >>> solution.status
@@ -29,6 +31,7 @@ class Status(StrEnum):
     VIOLATED = "violated between nodes"
     COARSE = "too coarse a grid"
     ACCEPTABLE = "solved to acceptable level only"
+    SADDLE = "saddle"
     INFEASIBLE = "infeasible"
     ITERATION_LIMIT = "iteration limit"
     TIME_LIMIT = "time limit"

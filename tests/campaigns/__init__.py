@@ -2,4 +2,17 @@
 
 `python -m tests.campaigns --minutes 10 --seed 0` shares the minutes between all modules here that have a function
 `attempt(rng) -> Attempt`, prints how many tries ended how, and a reproducer of each that did not end well.
+
+random_problems  problems with a known motion, and impossible ones
+saddles          symmetric motions with a cheaper one beside them
+relaxations      infeasible problems, and what makes them feasible
+formulations     the equations of motion of random trees by every formulation
+sweeps           parameter studies that are killed
+garbage          arguments that are none, of every public callable; samples are good ones
+calls            calls that last, interrupted; crafted makes files, worker is a process
+files            damaged files
+kills            processes that are ended while they write
+threads          many threads at once
+
+An attempt has an outcome; a child is the process that makes it.
 """

@@ -137,7 +137,7 @@ def test_the_hamiltonian_may_be_off_by_the_root_of_what_other_controls_gain(best
 def test_a_saddle_fails_by_its_name():
     cost = co.integral(lambda now: now.tau**2 - 200 * now.q**2)
     problem = co.Problem(particle("x"), 1.0, cost, [co.initial(q=0.0), co.final(q=0.0)])
-    certificate = certify(co.solve(problem, co.HermiteSimpson(10)))
+    certificate = certify(co.solve(problem, co.HermiteSimpson(10), raise_on_failure=False))
     line = certificate["local minimum"]
     assert line.passed is False
     assert line.detail.startswith("saddle along 20 rising, 1 falling")

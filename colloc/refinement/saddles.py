@@ -1,0 +1,111 @@
+"""Stationary motions that are no minimum: the way along which the cost falls is followed.
+
+Newton's method ends at a saddle where symmetry keeps it there: from a guess in a mirror of the problem all of its
+iterates are in the mirror.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from colloc.solution.phases import PhasesSolution
+from colloc.solution.solution import Solution
+from colloc.solver import Hessian, Ipopt, Outcome, Solver, Start, Status
+from colloc.transcription import BaseNLP
+
+PATIENCE = 300  # iterations from beside a saddle, at most: the cost may have no lower bound there
+_FOLLOWED = 4  # saddles in a row, at most
+_LAST = 3  # iterations that tell whether the Hessian was regularised at the end
+_STEPS = (0.3, 0.03)  # of the natural size of what moves most along the direction
+_GAIN = 1e-6  # of the cost's size: a motion that is cheaper by less is the same one
+_SAME = 1e-9  # of the cost's size, by which costs on both sides of a mirror may differ
+
+Motion = Solution | PhasesSolution
+
+
+def beyond_saddles(solution: Motion, solver: Solver, solved: Callable[[Start], Motion]) -> Sequence[Motion]:
+    """The motion to which falling directions lead, then the saddles on the way to it, the last first.
+
+    A saddle that no start beside it leaves has the status `Status.SADDLE`. Where the last iterations of IPOPT have met
+    no Hessian of the wrong inertia, nothing is computed.
+
+    Parameters
+    ----------
+    solution : Solution or PhasesSolution
+        The end of a run.
+    solver : Solver
+        By which it was made.
+    solved : callable
+        Start -> the end of another run of the same program.
+    """
+    motions: list[Motion] = [solution]
+    while _may_be_saddle(motions[0].outcome, solver) and (direction := _falling(motions[0])) is not None:
+        last, better = motions[0], None
+        if len(motions) <= _FOLLOWED:
+            better = _beside(last, direction, solved)
+        if better is None:
+            motions[0] = _named(last, direction)
+            break
+        motions.insert(0, better)
+    return motions
+
+
+def _may_be_saddle(outcome: Outcome, solver: Solver) -> bool:
+    """Whether a run has ended where second-order conditions are to be looked at."""
+    if outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
+        return False
+    if outcome.scale is not None and outcome.scale.anchor is not None:
+        return False
+    added = outcome.history.get("regularization_size", [])
+    exact = isinstance(solver, Ipopt) and solver.hessian is Hessian.EXACT
+    return not exact or len(added) < 2 or any(added[-_LAST:])
+
+
+def _falling(solution: Motion) -> np.ndarray | None:
+    """A direction along which the cost falls to second order."""
+    from colloc.optimality.second_order import falling_direction  # few runs end where they need it
+
+    size, multipliers = solution.cost_scale, solution.multipliers
+    return falling_direction(solution.nlp, solution.x, solution.parameters, multipliers, size) if size > 0 else None
+
+
+def _named(solution: Motion, direction: np.ndarray) -> Motion:
+    """A saddle by its name, with what falls."""
+    from colloc.optimality.second_order import content
+
+    outcome, moves = solution.outcome, content(solution.nlp, solution.x, direction)
+    message = (
+        f"{outcome.message}, but the cost falls by {moves}, and no start beside ended at a cheaper motion; bound what "
+        "falls, or begin elsewhere, as with co.refinement.SeekStarts(8)"
+    )
+    status = Status.SADDLE if outcome.status is Status.SOLVED else outcome.status
+    return replace(solution, outcome=replace(outcome, status=status, message=message))
+
+
+def _beside(saddle: Motion, direction: np.ndarray, solved: Callable[[Start], Motion]) -> Motion | None:
+    """The cheapest end of runs that begin to either side of a saddle; None where none leaves it."""
+    nlp, p = saddle.nlp, saddle.parameters
+    for step in _STEPS:
+        starts = [np.clip(saddle.x + sign * step * direction, nlp.lower, nlp.upper) for sign in (1, -1)]
+        if _mirrored(nlp, starts, p, saddle.cost_scale):
+            del starts[1]
+        ends = [solved(Start(start, near_optimum=True)) for start in starts]
+        left = [
+            end
+            for end in ends
+            if end.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
+            and saddle.cost - end.cost > _GAIN * saddle.cost_scale
+        ]
+        if left:
+            return min(left, key=lambda end: end.cost)
+    return None
+
+
+def _mirrored(nlp: BaseNLP, starts: Sequence[np.ndarray], p: np.ndarray, size: float) -> bool:
+    """Whether two starts are images of each other in a mirror of the problem: cost and sizes of rows are the same."""
+    cost = [float(nlp.f(x, p)) for x in starts]
+    rows = [np.sort(np.abs(np.array(nlp.g(x, p)).ravel())) for x in starts]
+    return abs(cost[0] - cost[1]) <= _SAME * size and np.allclose(*rows, rtol=_SAME, atol=_SAME)

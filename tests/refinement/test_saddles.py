@@ -1,0 +1,88 @@
+"""A motion that is stationary by symmetry alone is left, or called a saddle."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.blocks.numeric import NumericDerivatives
+from colloc.optimality.second_order import LARGEST, falling_direction, second_order
+from colloc.studies.classics.points import particle
+from tests.campaigns import saddles
+
+ENDS = [co.initial(q=(-1.0, 0.0), qd=0.0), co.final(q=(1.0, 0.0), qd=0.0)]
+
+
+def over_a_hill(now) -> ca.SX:
+    return ca.sumsqr(now.tau) + 300 * ca.exp(-(now.q[0] ** 2 + now.q[1] ** 2) / 0.08)
+
+
+def from_mirror(case: saddles.Mirrored):
+    """A step that solves once, and stays at the saddle."""
+
+    def solve(attempt):
+        solution, start = attempt.run._stationary(attempt.nlp, case.inside, 0.0)
+        return replace(attempt, solution=solution, start=start)
+
+    return solve
+
+
+def kind(solution: co.Solution) -> str:
+    multipliers, size = solution.multipliers, solution.cost_scale
+    return second_order(solution.nlp, solution.x, solution.parameters, multipliers, size).kind
+
+
+@pytest.mark.parametrize("seed", [2, 10, 11, 12, 14])
+def test_from_a_guess_in_the_mirror_the_cheaper_motion_beside_it_is_found(seed):
+    answer, other = saddles.check(seed)
+    assert answer.outcome.status is co.solver.Status.SOLVED
+    assert not saddles.mirrored(seed)[0].is_inside(answer)
+    assert kind(answer) == "minimum"
+    assert kind(other) == "minimum"
+
+
+@pytest.mark.parametrize("hessian", [co.solver.Hessian.EXACT, co.solver.Hessian.LIMITED_MEMORY])
+def test_a_saddle_is_left_on_every_grid_and_by_every_hessian(hessian):
+    problem, guess = co.Problem(particle("xy"), 1.0, co.integral(over_a_hill), ENDS), co.line((-1, 0), (1, 0))
+    answer = co.solve(problem, co.BSpline(12), tol=3e-3, guess=guess, solver=co.Ipopt(hessian=hessian))
+    inside = co.Problem(
+        particle("xy"), 1.0, co.integral(over_a_hill), [*ENDS, co.path(lambda now: now.tau[1], equals=0)]
+    )
+    over = co.solve(inside, co.BSpline(12), guess=guess)
+    assert len(answer.rounds) > 1
+    assert answer.success
+    assert answer.cost < 0.9 * over.cost
+    assert np.abs(answer.q[:, 1]).max() > 0.1
+
+
+def test_what_cannot_be_left_is_called_a_saddle_and_says_what_falls():
+    """Beside it the cost falls without end."""
+    problem = co.Problem(
+        particle("x"),
+        1.0,
+        co.integral(lambda now: now.tau**2 - 200 * now.q**2),
+        [co.initial(q=0.0), co.final(q=0.0)],
+    )
+    with pytest.raises(co.SolveError, match=r"^saddle after .*the cost falls by q\[x\] \(100%\)") as caught:
+        co.solve(problem, co.BSpline(8))
+    assert caught.value.solution.status is co.solver.Status.SADDLE
+    assert not caught.value.solution.success
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5, 10])
+def test_what_falls_in_a_large_program_is_found_without_dense_matrices(seed, monkeypatch):
+    case, curve = saddles.mirrored(seed)
+    at, saddle = [], co.solve(case.problem, curve, plan=[from_mirror(case)], raise_on_failure=False)
+    for largest in (LARGEST, 0):
+        monkeypatch.setattr("colloc.optimality.second_order.LARGEST", largest)
+        direction = falling_direction(saddle.nlp, saddle.x, saddle.parameters, saddle.multipliers, saddle.cost_scale)
+        assert direction is not None
+        derivatives = NumericDerivatives(saddle.nlp.costs, saddle.nlp.constraints, saddle.x, saddle.parameters)
+        hessian = derivatives.hessian("hessian", saddle.multipliers["g"])
+        at.append(float(direction @ np.array(hessian @ direction).ravel()))
+        slopes = np.array(derivatives.jacobian @ direction).ravel() / saddle.nlp.scale_g
+        equal = saddle.nlp.bounds_g[0] == saddle.nlp.bounds_g[1]
+        assert np.abs(slopes[equal]).max(initial=0.0) < 1e-6
+    assert max(at) < 0
