@@ -14,5 +14,5 @@ files            damaged files
 kills            processes that are ended while they write
 threads          many threads at once
 
-An attempt has an outcome; a child is the process that makes it.
+`__main__` runs them. An attempt has an outcome; a child is the process that makes it.
 """
