@@ -1,7 +1,8 @@
 """A program without limits that a cost keeps torques away from: fewer rows to differentiate and to eliminate.
 
-Torques whose squares are minimised stay small by themselves, and most of their limits never hold. They are set aside;
-at the optimum they are looked at, and brought back where they count.
+Torques whose squares are minimised stay small by themselves, and in many joints most of their limits never hold. They
+are set aside. An optimum that meets them is the answer, whose message says so; else the whole program is solved, from
+where the search began, as the optimum without limits may lie in another and costlier basin.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from colloc.transcription.derived_nlp import DerivedNLP
 from colloc.transcription.nlp import ProgramCache
 
 _MET = 1e-8  # of a row's natural size
-_MANY = 1000  # rows: with fewer a search takes little less time, and may as well end in another basin
-_FAR = 0.5  # of a limit: farther than torques move from one optimum to another where few limits are brought back
+_MANY = 20  # torques of one instant: with fewer a search takes little less time, and ends in as many iterations
+_CLOSE = 0.9  # of a limit: an optimum that comes so close may be held there
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +52,25 @@ class ReducedNLP(DerivedNLP):
 
     def holds(self, x: np.ndarray, p: np.ndarray) -> bool:
         """Whether the limits that are set aside are met at x."""
-        return all((peaks[rows] <= 1 + _MET).all() for peaks, rows in self._peaks(x, p).values())
+        return self._peak(x, p) <= 1 + _MET
 
-    def with_limits(self, x: np.ndarray, p: np.ndarray) -> BaseNLP:
-        """The program with the limits brought back that are near or exceeded at x."""
-        far = {number: rows & (peaks < _FAR) for number, (peaks, rows) in self._peaks(x, p).items()}
-        far = {number: rows for number, rows in far.items() if rows.any()}
-        return ReducedNLP(self.nlp, far) if far else self.nlp
+    def suits(self, start: Start, p: np.ndarray) -> bool:
+        """Whether a start can do without the limits: from an optimum that comes close to one, a search cannot."""
+        return not (start.near_optimum or start.multipliers is not None) or self._peak(start.x, p) < _CLOSE
 
-    def _peaks(self, x: np.ndarray, p: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Of every block with limits aside, largest values of its rows relative to these; which of them are aside."""
-        peaks = {}
+    @property
+    def n_aside(self) -> int:
+        """Number of rows that are set aside."""
+        return self.nlp.n_g - self._kept.size
+
+    def _peak(self, x: np.ndarray, p: np.ndarray) -> float:
+        """Largest value of the rows that are set aside, relative to their limits; infinite where one is no number."""
+        peaks = []
         for number, rows in self.aside.items():
             block = self.nlp.constraints[number]
             values, low, high = block.evaluate(x, p), block.rows.lower, block.rows.upper
-            peaks[number] = np.maximum(values / high[:, None], values / low[:, None]).max(axis=1), rows
-        return peaks
+            peaks.append(np.maximum(values / high[:, None], values / low[:, None])[rows].max())
+        return float(np.nan_to_num(max(peaks), nan=np.inf))
 
     @cached_property
     def cache(self) -> ProgramCache:
@@ -109,8 +113,8 @@ class ReducedNLP(DerivedNLP):
 def reduced(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
     """A program without limits of torques that its cost keeps small; itself where there are none."""
     aside = {} if _minimises_time(nlp) else _kept_small(nlp)
-    count = sum(np.count_nonzero(rows) * nlp.constraints[number].n_slices for number, rows in aside.items())
-    return ReducedNLP(nlp, aside) if count >= _MANY else nlp
+    largest = max((np.count_nonzero(rows) for rows in aside.values()), default=0)
+    return ReducedNLP(nlp, aside) if largest >= _MANY else nlp
 
 
 def _kept_small(nlp: BaseNLP) -> dict[int, np.ndarray]:

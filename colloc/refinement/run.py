@@ -124,24 +124,19 @@ class Run:
         return solution_of(nlp, outcome, self.parameters), start.x
 
     def _end(self, program: BaseNLP, start: Start, nlp: NLP | PhasesNLP) -> Outcome:
-        """The end of a run of the solver; limits that a program has set aside are brought back where they count."""
+        """The end of a run of the solver; with all limits where a program without some exceeds these."""
 
         def end_of(program: BaseNLP, start: Start) -> Outcome:
             constants = violated_constants(program, start.x, self.parameters)
             return constants or self.end(self.solver, program, start, nlp)
 
-        earlier: list[Outcome] = []
-        while isinstance(program, ReducedNLP):
-            outcome = program.lifted(end_of(program, program.start(start)))
-            if outcome.status in _DOUBTFUL:
-                program = nlp
-            elif outcome.status is not Status.SOLVED or program.holds(outcome.x, self.parameters):
-                return _counted(outcome, *earlier)
-            else:
-                program = program.with_limits(outcome.x, self.parameters)
-                start = Start(outcome.x, near_optimum=True)
-            earlier.append(outcome)
-        return _counted(end_of(program, start), *earlier)
+        if not isinstance(program, ReducedNLP) or not program.suits(start, self.parameters):
+            return end_of(nlp, start)
+        outcome = program.lifted(end_of(program, program.start(start)))
+        solved = outcome.status is Status.SOLVED
+        if outcome.status in _DOUBTFUL or (solved and not program.holds(outcome.x, self.parameters)):
+            return _counted(end_of(nlp, start), outcome)
+        return replace(outcome, message=f"{outcome.message}, {program.n_aside} limits of torques set aside")
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""

@@ -1,0 +1,80 @@
+"""Random motions by a device that saves time and without it: the answer must be no costlier.
+
+The devices alter the path of a search, and with it perhaps the basin in which it ends: limits of torques are set aside,
+other starts are screened on coarse grids, and grids are refined from the motion on the last one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import pi
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc.curves import Transcription
+from colloc.refinement import reduced
+from colloc.studies.benchmarks.random_arms import peaks, random_arm
+from tests.campaigns.attempt import Attempt
+from tests.campaigns.child import attempt_apart
+
+DEVICES = ("limits set aside", "screening", "coarse grids")
+_COSTLIER = 1e-3  # relative
+_CURVES = (co.BSpline(12), co.BSpline(8, degree=5, continuity=1), co.Radau(12), co.HermiteSimpson(20))
+_SNIPPET = """
+from tests.campaigns import altered
+altered.check({seed}, {device!r})
+"""
+
+
+def attempt(rng: np.random.Generator) -> Attempt:
+    """One motion with one device and without it."""
+    device = str(rng.choice(DEVICES))
+    return attempt_apart(device, _SNIPPET.format(seed=int(rng.integers(1_000_000)), device=device), seconds=300.0)
+
+
+def effort(seed: int) -> co.Problem:
+    """Least effort between two postures of an arm whose torques are limited to 0.75 to 1.6 of what a quintic takes."""
+    rng = np.random.default_rng([52, seed])
+    model, T = random_arm(rng, int(rng.integers(2, 4))), float(rng.uniform(0.4, 3.0))
+    start = rng.uniform(-pi / 2, pi / 2, model.n)
+    end = start + rng.uniform(0.2, pi, model.n) * rng.choice([-1, 1], model.n)
+    torques = rng.uniform(0.75, 1.6) * peaks(model, start, end, T)[1]
+    ends = [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0), co.bounds(tau=(-torques, torques))]
+    return co.Problem(model, T, co.integral(lambda now: ca.sumsqr(now.tau), "effort"), ends)
+
+
+def pair(seed: int, device: str) -> tuple[co.Solution, co.Solution]:
+    """The answer by way of a device, and the one without it."""
+    problem, curve = effort(seed), _CURVES[seed % len(_CURVES)]
+    if device == "limits set aside":
+        return _with_many(1, problem, curve), _with_many(10**9, problem, curve)
+    if device == "screening":
+        search = [co.refinement.Solve(), co.refinement.SeekStarts(8, quick=True)]
+        return _solved(problem, curve, search), _solved(problem, curve, search[:1])
+    refined = _solved(problem, None, [co.refinement.Solve(), co.refinement.Refine(1e-3)])
+    return refined, _solved(problem, refined.nlp.curve, [co.refinement.Solve(tol=1e-3)])
+
+
+def _with_many(torques: int, problem: co.Problem, curve: Transcription) -> co.Solution:
+    """An answer where limits are set aside from this many torques on."""
+    shipped, reduced._MANY = reduced._MANY, torques
+    try:
+        return _solved(problem, curve, [co.refinement.Solve()])
+    finally:
+        reduced._MANY = shipped
+
+
+def _solved(problem: co.Problem, curve: Transcription | None, plan: list[co.refinement.PlanStep]) -> co.Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
+        return co.solve(problem, curve, plan=plan, raise_on_failure=False)
+
+
+def check(seed: int, device: str) -> None:
+    """Assert that an answer called solved by way of a device is no costlier than that without it."""
+    altered, plain = pair(seed, device)
+    if altered.success and plain.success:
+        excess = altered.cost / plain.cost - 1
+        assert excess <= _COSTLIER, f"{device}: {altered.cost:.6g}, {excess:.2%} more than without it"
