@@ -4,6 +4,7 @@
 `attempt(rng) -> Attempt`, prints how many tries ended how, and a reproducer of each that did not end well.
 
 random_problems  problems with a known motion, and impossible ones
+altered          random motions by devices that save time, and without them
 saddles          symmetric motions with a cheaper one beside them
 relaxations      infeasible problems, and what makes them feasible
 formulations     the equations of motion of random trees by every formulation

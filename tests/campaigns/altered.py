@@ -15,6 +15,7 @@ import numpy as np
 import colloc as co
 from colloc.curves import Transcription
 from colloc.refinement import reduced
+from colloc.refinement.plan import NextStep
 from colloc.studies.benchmarks.random_arms import peaks, random_arm
 from tests.campaigns.attempt import Attempt
 from tests.campaigns.child import attempt_apart
@@ -51,8 +52,10 @@ def pair(seed: int, device: str) -> tuple[co.Solution, co.Solution]:
     if device == "limits set aside":
         return _with_many(1, problem, curve), _with_many(10**9, problem, curve)
     if device == "screening":
-        search = [co.refinement.Solve(), co.refinement.SeekStarts(8, quick=True)]
-        return _solved(problem, curve, search), _solved(problem, curve, search[:1])
+        plain = co.refinement.Solve()
+        return _solved(problem, curve, [plain, co.refinement.SeekStarts(8, quick=True)]), _solved(
+            problem, curve, [plain]
+        )
     refined = _solved(problem, None, [co.refinement.Solve(), co.refinement.Refine(1e-3)])
     return refined, _solved(problem, refined.nlp.curve, [co.refinement.Solve(tol=1e-3)])
 
@@ -66,7 +69,7 @@ def _with_many(torques: int, problem: co.Problem, curve: Transcription) -> co.So
         reduced._MANY = shipped
 
 
-def _solved(problem: co.Problem, curve: Transcription | None, plan: list[co.refinement.PlanStep]) -> co.Solution:
+def _solved(problem: co.Problem, curve: Transcription | None, plan: list[NextStep]) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(problem, curve, plan=plan, raise_on_failure=False)
