@@ -10,7 +10,7 @@ import numpy as np
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable, in_si
 from colloc.support.checks import InputError, finite_array, quoted, spelt
-from colloc.support.files import check_path
+from colloc.support.files import check_readable, refused
 
 _SAME = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
@@ -82,17 +82,13 @@ def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCaptu
     turn = finite_array("rotation", rotation, (3, 3))
     if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0:
         raise InputError(f"rotation must be a rotation matrix, got {quoted(turn.tolist())}")
-    file = check_path(path)
-    if not file.is_file():
-        raise InputError(f"{str(path)!r} is no file")
+    file = check_readable(path, "C3D file")
     try:
         from ezc3d import c3d  # an extra  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ImportError("co.formats.from_c3d needs ezc3d: pip install 'colloc[formats]'") from error
-    try:
+    with refused(path, "cannot be read as a C3D file"):
         content = c3d(str(file), extract_forceplat_data=True)
-    except (OSError, ValueError, RuntimeError, IndexError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as a C3D file: {error}") from None
     return MotionCapture(_markers(path, content, turn), _plates(path, content, turn))
 
 

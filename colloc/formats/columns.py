@@ -13,7 +13,7 @@ import numpy as np
 from colloc.formats.lines import at_line, check_labels, check_times, numbers_of, read_lines
 from colloc.formats.time_series import TimeSeriesTable, in_si, label_with_unit, split_label
 from colloc.support.checks import InputError, quoted
-from colloc.support.files import check_path
+from colloc.support.files import check_readable, refused
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]
@@ -69,11 +69,11 @@ def parquet_bytes(table: TimeSeriesTable) -> bytes:
 
 def read_parquet(path: str | os.PathLike[str]) -> TimeSeriesTable:
     """The table in a Parquet file; see `read_table`."""
-    pandas, arrow = _pandas("a Parquet file"), _arrow()
-    try:
-        frame = pandas.read_parquet(check_path(path), engine="pyarrow")
-    except (OSError, arrow.ArrowException, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as a Parquet file: {error}") from None
+    pandas = _pandas("a Parquet file")
+    _arrow()
+    file = check_readable(path, "Parquet file")
+    with refused(path, "cannot be read as a Parquet file"):
+        frame = pandas.read_parquet(file, engine="pyarrow")
     if isinstance(frame.index.name, str):
         frame = frame.reset_index()
     for label, column in frame.items():
@@ -91,13 +91,12 @@ def _pandas(asked: str) -> Any:
     return pandas
 
 
-def _arrow() -> Any:
-    """The module by which pandas reads and writes Parquet, an extra."""
+def _arrow() -> None:
+    """ImportError without the module by which pandas reads and writes Parquet, an extra."""
     try:
-        import pyarrow  # pyright: ignore[reportMissingImports]
+        import pyarrow  # noqa: F401  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ImportError("a Parquet file needs pyarrow: pip install 'colloc[formats]'") from error
-    return pyarrow
 
 
 def _row(path: str | os.PathLike[str], line: int, row: list[str], header: list[str]) -> list[float]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from colloc.formats.numbers import parse_number
 from colloc.support.checks import InputError, quoted
 from colloc.support.files import read_whole
 
-_LARGEST = 1_000_000_000  # bytes
 _MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind"}
 
 
 def read_lines(path: str | os.PathLike[str], kind: str) -> list[str]:
     """The lines of a file of text of a kind, such as "TRC file"; InputError for what is none."""
     try:
-        content = read_whole(path, kind, _LARGEST).decode("utf-8-sig")
+        content = read_whole(path, kind).decode("utf-8-sig")
     except UnicodeError as error:
         raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
     if "\0" in content:
@@ -36,21 +36,21 @@ def cells_of(line: str) -> list[str]:
 def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], labels: Sequence[str]) -> list[float]:
     """The numbers in the cells of a line, NaN where there is none; the labels are those of the columns."""
     try:
-        numbers = [float(cell) for cell in cells]
+        numbers = [parse_number(cell) for cell in cells]
     except ValueError:
-        numbers = [number_in(path, line, *pair) for pair in zip(cells, labels, strict=True)]
+        numbers = [_number(path, line, *pair) for pair in zip(cells, labels, strict=True)]
     if any(number in (float("inf"), -float("inf")) for number in numbers):
         label = labels[next(k for k, number in enumerate(numbers) if abs(number) == float("inf"))]
         raise at_line(path, line, f"{label!r} must be finite, or nan where there is no sample, got an infinite number")
     return numbers
 
 
-def number_in(path: str | os.PathLike[str], line: int, cell: str, label: str) -> float:
+def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> float:
     """The number in a cell, NaN where there is none."""
     if cell.lower() in _MISSING:
         return float("nan")
     try:
-        return float(cell)
+        return parse_number(cell)
     except ValueError:
         raise at_line(path, line, f"{label!r} must be a number, or nan or nothing, got {quoted(cell)}") from None
 
@@ -66,8 +66,10 @@ def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Seq
 
 def check_labels(path: str | os.PathLike[str], line: int, labels: Sequence[str], what: str) -> None:
     """InputError unless the names of columns or markers are there, each once."""
+    before = set[str]()
     for k, label in enumerate(labels):
         if not label:
             raise at_line(path, line, f"{what} {k + 1} has no name")
-        if label in labels[:k]:
+        if label in before:
             raise at_line(path, line, f"two {what}s are named {label!r}; names must be unique")
+        before.add(label)

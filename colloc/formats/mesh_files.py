@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from colloc.formats.numbers import parse_number
 from colloc.support.checks import InputError, spelt
-from colloc.support.files import check_path
+from colloc.support.files import check_path, read_whole, refused
 
 _HEADER, _TRIANGLE = 84, 50  # bytes of a binary STL file, and of every triangle in it
 
@@ -47,11 +48,9 @@ def mesh_vertices(path: str | os.PathLike[str]) -> np.ndarray:
     suffix = Path(file).suffix.lower()
     if suffix not in (".obj", ".stl"):
         raise InputError(f"meshes are read from .obj and .stl files, got {str(path)!r}")
-    try:
-        content = file.read_bytes()
+    content = read_whole(file, "mesh")
+    with refused(path, "cannot be read as a mesh"):
         vertices = _stl(content) if suffix == ".stl" else _rows(content, b"v")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as a mesh: {error}") from None
     if not len(vertices) or not np.isfinite(vertices).all():
         raise InputError(f"{str(path)!r} has no vertices, or some that are no numbers")
     return np.unique(vertices, axis=0)
@@ -69,4 +68,5 @@ def _stl(content: bytes) -> np.ndarray:
 def _rows(content: bytes, word: bytes) -> np.ndarray:
     """The numbers of lines that begin with a word, shape (N, 3)."""
     lines = (line.split() for line in content.splitlines())
-    return np.array([[float(number) for number in line[1:4]] for line in lines if line[:1] == [word]]).reshape(-1, 3)
+    rows = [[parse_number(number.decode("latin-1")) for number in line[1:4]] for line in lines if line[:1] == [word]]
+    return np.array(rows).reshape(-1, 3)

@@ -24,7 +24,7 @@ from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, choice, finite_number, spelt
-from colloc.support.files import check_path
+from colloc.support.files import check_readable, refused
 
 _UNDRIVEN = (0.0, 0.0)
 _HERE = np.eye(4)
@@ -99,21 +99,18 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
 
 def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
     """The model as MuJoCo has it, and its warnings, which it otherwise writes into a file where the user is."""
-    file = check_path(path)
+    file = check_readable(path, "model of MuJoCo")
     try:
         import mujoco
     except ImportError:
         raise InputError("MuJoCo's files are compiled by MuJoCo: pip install 'colloc[mujoco]'") from None
-    if not file.is_file():
-        raise InputError(f"{str(path)!r} is no file")
     library: Any = mujoco
     warnings: list[str] = []
     before = library.get_mju_user_warning()
     library.set_mju_user_warning(warnings.append)
     try:
-        return library.MjModel.from_xml_path(str(file)), warnings
-    except ValueError as error:  # which names the element and the line
-        raise InputError(f"{str(path)!r} is refused by MuJoCo: {' '.join(str(error).split())}") from None
+        with refused(path, "is refused by MuJoCo"):  # by an error that names the element and the line
+            return library.MjModel.from_xml_path(str(file)), warnings
     finally:
         library.set_mju_user_warning(before)
 

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
+from colloc.formats.numbers import parse_count
 from colloc.formats.xml import numbers_in, read_root, wrong
 from colloc.model.coupling import Coupling
 from colloc.model.functions import CubicSpline, Polynomial
@@ -56,9 +57,13 @@ class OsimDocument:
     def __init__(self, path: str | os.PathLike[str]):
         root = read_root(path, "model of OpenSim", "OpenSimDocument")
         version = root.get("Version", "")
-        if not version.isdigit() or int(version) < OLDEST or int(version) in _BETWEEN:
-            raise wrong(root, f"the file is of version {version or 'none'} of OpenSim's format: {_OUT_OF_DATE}")
-        self.old = int(version) < NEW
+        try:
+            number = parse_count(version)
+        except ValueError:
+            number = 0
+        if number < OLDEST or number in _BETWEEN:
+            raise wrong(root, f"the file is of version {version[:20] or 'none'} of OpenSim's format: {_OUT_OF_DATE}")
+        self.old = number < NEW
         models = root.findall("Model")
         if len(models) != 1:
             raise wrong(

@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData, PathPoint
+from colloc.formats.numbers import parse_number
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
 from colloc.formats.reading import Notes
 from colloc.formats.xml import lines_of
@@ -242,6 +243,6 @@ def _shape_names(tag: str, text: str) -> list[str]:
 
 def _number(text: str) -> Any:
     try:
-        return float(text)
+        return parse_number(text)
     except ValueError:
         return None

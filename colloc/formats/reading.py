@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
+from colloc.formats.numbers import parse_numbers
 from colloc.loops import Loop
 from colloc.model import Model
 from colloc.muscles.files import from_file
@@ -93,7 +94,7 @@ class LinkShape(Portable):
         count("size", size, at_least=0)
         said = self.numbers.get(text("key", key), "")
         try:
-            values = np.array([float(word) for word in said.split()])
+            values = np.array(parse_numbers(said))
         except ValueError:
             values = np.zeros(0)
         if values.shape != (size,) or not np.isfinite(values).all():

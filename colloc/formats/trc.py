@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from colloc.formats.lines import at_line, check_labels, check_times, numbers_of, read_lines
+from colloc.formats.numbers import parse_count
 from colloc.formats.sto import check_words
 from colloc.formats.time_series import TimeSeriesTable, in_si
 from colloc.support.checks import InputError, quoted
@@ -69,9 +70,10 @@ def trc_bytes(table: TimeSeriesTable, path: Path) -> bytes:
 
 def _count(path: str | os.PathLike[str], metadata: dict[str, str], key: str) -> int:
     word = metadata.get(key, "")
-    if not word.isdecimal():
-        raise at_line(path, 3, f"{key} must be a number of them, got {quoted(word)}")
-    return int(word)
+    try:
+        return parse_count(word)
+    except ValueError:
+        raise at_line(path, 3, f"{key} must be a number of them, got {quoted(word)}") from None
 
 
 def _names(path: str | os.PathLike[str], line: str, size: int) -> list[str]:

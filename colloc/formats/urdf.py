@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
+from colloc.formats.numbers import parse_number, parse_numbers
 from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.formats.srdf import read_postures
 from colloc.formats.xml import (
@@ -373,7 +374,7 @@ def nearest_inertia(tensor: np.ndarray) -> np.ndarray:
 def _ratio(element: Element) -> float | None:
     """The number in an element; none where it has another text, as variables of macros."""
     try:
-        ratio = float(element.text or "")
+        ratio = parse_number((element.text or "").strip())
     except ValueError:
         return None
     return ratio if math.isfinite(ratio) else None
@@ -383,7 +384,7 @@ def _rgba(material: Element | None) -> Color | None:
     """Red, green, blue and opacity of a material; none where it has no color, or one that is none."""
     color = None if material is None else material.find("color")
     try:
-        red, green, blue, opacity = map(float, (color.get("rgba", "") if color is not None else "").split())
+        red, green, blue, opacity = parse_numbers(color.get("rgba", "") if color is not None else "")
     except ValueError:
         return None
     return (red, green, blue, opacity) if all(0 <= part <= 1 for part in (red, green, blue, opacity)) else None

@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from colloc.formats.numbers import parse_numbers
 from colloc.support.checks import InputError, quoted
 from colloc.support.files import read_whole
 
@@ -49,7 +50,7 @@ def _parsed(content: bytes, kind: str) -> Tag:
     """The elements of a text without a document type, and so without entities that could grow or name other files."""
     parser = expat.ParserCreate()
     top = Tag("")
-    open_elements = [top]
+    open_elements, texts = [top], [list[str]()]  # and the pieces of their texts
 
     def start(name: str, attributes: dict[str, str]) -> None:
         element = Tag(name, attributes)
@@ -58,13 +59,15 @@ def _parsed(content: bytes, kind: str) -> Tag:
             raise wrong(element, f"a {kind} has at most {_DEEPEST} elements within each other")
         open_elements[-1].append(element)
         open_elements.append(element)
+        texts.append([])
 
     def end(name: str) -> None:
-        open_elements.pop()
+        pieces, element = texts.pop(), open_elements.pop()
+        element.text = "".join(pieces) if pieces else None
 
     def text(characters: str) -> None:
         if not len(open_elements[-1]):
-            open_elements[-1].text = (open_elements[-1].text or "") + characters
+            texts[-1].append(characters)
 
     def refuse(name: str, *_: Any) -> None:
         line = parser.CurrentLineNumber
@@ -146,7 +149,7 @@ def numbers_in(element: Element, tag: str, count: int | None, what: str, default
 
 def _numbers(element: Element, value: str | None, count: int | None, what: str) -> np.ndarray:
     try:
-        numbers = np.array([float(part) for part in (value or "").split()])
+        numbers = np.array(parse_numbers(value or ""))
     except ValueError:
         numbers = np.array([])
     if numbers.size != (count or numbers.size) or not numbers.size or not np.isfinite(numbers).all():

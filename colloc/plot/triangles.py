@@ -13,6 +13,7 @@ from colloc.formats.reading import LinkShape
 from colloc.model import Model
 from colloc.model.kinematics import frames
 from colloc.support.checks import InputError, as_tuple, instance, shortened, unknown_name
+from colloc.support.files import refused
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -195,10 +196,8 @@ def _mesh(shape: LinkShape) -> list[Trimesh]:
 
     if shape.vertices is not None:
         return [trimesh.Trimesh(shape.vertices, shape.faces, process=False)]
-    try:
+    with refused(str(shape.file), "cannot be read as a mesh"):
         parts = trimesh.load_scene(str(shape.file)).dump()
-    except Exception as error:  # of any of the readers
-        raise InputError(f"{str(shape.file)!r} cannot be read as a mesh: {error}") from None
     parts = [part for part in parts if isinstance(part, trimesh.Trimesh) and len(part.faces)]
     if not parts:
         raise InputError(f"{str(shape.file)!r} has no triangles")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.support.checks import InputError
-from colloc.support.files import check_path
+from colloc.support.files import check_readable
 
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter
@@ -54,9 +54,7 @@ def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
 
 def read_archive(path: str | os.PathLike[str]) -> Archive:
     """The arrays of a file by name, and its metadata; InputError naming the file, and the array where it is one."""
-    file = check_path(path)
-    if not file.is_file():
-        raise InputError(f"no file {str(file)!r}")
+    file = check_readable(path, "saved solution", LARGEST)
     return _read(str(file), file)
 
 

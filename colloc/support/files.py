@@ -19,6 +19,7 @@ except ImportError:  # on Windows, where a file that is open cannot be removed a
     fcntl = None
 
 _SUFFIX = ".colloc-part"  # of files that are being written
+LARGEST = 1_000_000_000  # bytes of a file that is read, unless its kind is smaller
 _STEM = 200  # bytes of a file's name that its temporary file repeats: names may have 255
 
 
@@ -35,17 +36,37 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def read_whole(path: str | os.PathLike[str], kind: str, largest: int) -> bytes:
-    """The bytes of a file of a kind, such as "URDF"; InputError where there is none, or one above so many bytes."""
+def read_whole(path: str | os.PathLike[str], kind: str, largest: int = LARGEST) -> bytes:
+    """The bytes of a file of a kind, such as "URDF"; InputError as of `check_readable`."""
+    file = check_readable(path, kind, largest)
+    with refused(path, f"cannot be read as a {kind}"):
+        return file.read_bytes()
+
+
+def check_readable(path: str | os.PathLike[str], kind: str, largest: int = LARGEST) -> Path:
+    """The path of a file of a kind, which someone else reads.
+
+    InputError where there is none, as of a directory, a device or a pipe, or one of more bytes.
+    """
     file = check_path(path)
-    try:
+    with refused(path, f"cannot be read as a {kind}"):
         if not file.is_file():
             raise InputError(f"{str(path)!r} is no file")
         if file.stat().st_size > largest:
             raise InputError(f"{str(path)!r} has more than the {largest // 1_000_000} MB of which a {kind} is read")
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
+    return file
+
+
+@contextmanager
+def refused(path: str | os.PathLike[str], words: str) -> Iterator[None]:
+    """Whatever a package raises that reads a file, as an InputError: its path, these words, and the reason."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"{str(path)!r} {words}: {reason}") from None
 
 
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
