@@ -84,7 +84,7 @@ _LIMITED_MEMORY = {"hessian_approximation": "limited-memory", "acceptable_iter":
 _FIRST = {"nlp_grad_f": ("f", "grad_f_x"), "nlp_jac_g": ("g", "jac_g_x")}
 _SECOND = {"nlp_hess_l": ("triu_hess_gamma_x_x",)}
 
-_STATUS = {
+STATUS_OF_MESSAGE = {
     "Solve_Succeeded": Status.SOLVED,
     "Feasible_Point_Found": Status.SOLVED,
     "Solved_To_Acceptable_Level": Status.ACCEPTABLE,
@@ -94,7 +94,14 @@ _STATUS = {
     "Maximum_WallTime_Exceeded": Status.TIME_LIMIT,
     "User_Requested_Stop": Status.INTERRUPTED,
     "Diverging_Iterates": Status.DIVERGED,
-}
+} | dict.fromkeys(
+    (
+        "Search_Direction_Becomes_Too_Small", "Restoration_Failed", "Error_In_Step_Computation",
+        "Not_Enough_Degrees_Of_Freedom", "Invalid_Problem_Definition", "Invalid_Option", "Invalid_Number_Detected",
+        "Unrecoverable_Exception", "NonIpopt_Exception_Thrown", "Insufficient_Memory", "Internal_Error",
+    ),
+    Status.FAILED,
+)  # fmt: skip
 
 
 # Names of what every solver can say of an iteration; what else IPOPT records keeps its own name.
@@ -260,7 +267,7 @@ class _PreparedIpopt:
             options = {"compl_inf_tol": _GAP * tol} | options
         functions = _FIRST if hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
         settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
-        nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, _STATUS)
+        nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, STATUS_OF_MESSAGE)
         try:
             with shown_by_name(options):
                 outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)

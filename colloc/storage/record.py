@@ -22,6 +22,7 @@ from colloc.solution.phases import PhasesSolution
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
+from colloc.solver.ipopt import STATUS_OF_MESSAGE
 from colloc.storage.archive import Archive, checksum, to_bytes
 from colloc.storage.fingerprint import fingerprint
 from colloc.support.checks import InputError, quoted
@@ -34,7 +35,9 @@ _VECTORS = ("x", "lam_g", "lam_x", "parameters", "fingerprint")
 _ADDED = ("extra_s", "extra_interval")  # nodes beside the curve's own
 _HISTORY = "history_"
 _MOST = 10**9  # iterations
-_OPTIMAL = (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.ACCEPTABLE, Status.SADDLE)
+# Statuses of runs with which the solver was content.
+_CONTENT = (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.SADDLE)
+_OPTIMAL = (*_CONTENT, Status.ACCEPTABLE)
 _SECONDS = {"build", "solve"}
 _PHASE = {"model", "joints", "curve"}
 _SIGNAL = "signal_"  # and the name of an unknown signal or state: its samples
@@ -321,6 +324,11 @@ def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
             raise InputError(f"{name!r}: {field} must be {words}, got {value!r:.200}")
     if meta["sha256"] != checksum(arrays, meta):
         raise InputError(f"{name!r} is damaged: its checksum does not fit its content")
+    status, message = Status(meta["status"]), meta["message"]
+    if status in _CONTENT and STATUS_OF_MESSAGE.get(message, status) not in _CONTENT:
+        raise InputError(
+            f"{name!r} contradicts itself: its status is {str(status)!r}, the solver's message {message!r}"
+        )
 
 
 def _check_names(name: str, what: str, needed: Iterable[str], fields: Iterable[str]) -> None:

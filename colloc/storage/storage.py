@@ -14,13 +14,14 @@ from colloc.formats.columns import csv_bytes, data_frame
 from colloc.formats.time_series import label_with_unit
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import OrderedCosts
+from colloc.refinement.plan import FOR_ONE_RUN
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
-from colloc.solver import Status
+from colloc.solver import Outcome, Status
 from colloc.storage.archive import read_archive
 from colloc.storage.fingerprint import differences, fingerprint, same
 from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_record, solution_bytes, stored_signals
-from colloc.support.checks import InputError, instance, quoted, spelt
+from colloc.support.checks import InputError, instance, quoted, relative_tolerance, spelt
 from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.layout import lay_out
@@ -77,27 +78,32 @@ def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> N
 
 
 @overload
-def load(path: str | os.PathLike[str], problem: Problem) -> Solution: ...
+def load(path: str | os.PathLike[str], problem: Problem, tol: float = FOR_ONE_RUN) -> Solution: ...
 
 
 @overload
-def load(path: str | os.PathLike[str], problem: Phases) -> PhasesSolution: ...
+def load(path: str | os.PathLike[str], problem: Phases, tol: float = FOR_ONE_RUN) -> PhasesSolution: ...
 
 
 @spelt
 @reraise_interrupt
-def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | PhasesSolution:
+def load(
+    path: str | os.PathLike[str], problem: Problem | Phases, tol: float = FOR_ONE_RUN
+) -> Solution | PhasesSolution:
     """Read a solution back and attach it to its problem.
 
     A problem holds Python functions, which are not stored; the caller states it again. Its fingerprint is compared:
     the values of torques, costs and constraints at made-up instants, all bounds, the joints and the duration. Nothing
-    in a file is executed, and no more is built than it holds numbers for; that its motion is an optimum is the file's
-    own word, which `verify` checks.
+    in a file is executed, and no more is built than it holds numbers for. Its status is judged anew; that the solver
+    ended at an optimum is the file's own word, which `verify` checks.
 
     Parameters
     ----------
     path : str or PathLike
     problem : Problem or Phases
+    tol : float
+        Largest error between nodes, and of the cost, of an answer that counts as solved, as in `solve`. The file's own
+        tolerances count where they are smaller.
 
     Returns
     -------
@@ -107,8 +113,8 @@ def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | 
     Raises
     ------
     InputError
-        For a file that is not a saved solution, one that is damaged, or one of another problem; names the file and
-        what differs, of a motion in phases the phase as well.
+        For a file that is not a saved solution, one that is damaged, one whose status contradicts the solver's message,
+        or one of another problem; names the file and what differs, of a motion in phases the phase as well.
 
     See Also
     --------
@@ -123,6 +129,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | 
     True
     """
     instance("problem", problem, Problem | Phases)
+    relative_tolerance("tol", tol)
     archive = read_archive(path)  # what is no path is refused there
     record = read_record(str(path), archive)
     ordered = _ordered(record, problem)
@@ -138,12 +145,18 @@ def load(path: str | os.PathLike[str], problem: Problem | Phases) -> Solution | 
         problem, {name: Recipe(phase.curve, extra=phase.extra) for name, phase in record.phases.items()}
     )
     _check_size(record, "rows", record.outcome.multipliers["g"].size, nlp.n_g)
-    outcome, p = record.outcome, record.parameters
+    outcome, p = _judged_by(record.outcome, tol), record.parameters
     if outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance:
         outcome = replace(outcome, status=Status.VIOLATED)
     solution = replace(solution_of(nlp, outcome, p), rounds=record.rounds, ordered=ordered)
     _check_motion(record, solution)
     return solution
+
+
+def _judged_by(outcome: Outcome, tol: float) -> Outcome:
+    """The end of a run with no larger tolerances than these."""
+    tolerances = {name: min(getattr(outcome, name), tol) for name in ("tolerance", "cost_tolerance")}
+    return replace(outcome, **tolerances)
 
 
 def _ordered(record: SolutionRecord, problem: Problem | Phases) -> OrderedCosts | None:

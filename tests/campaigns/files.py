@@ -1,7 +1,7 @@
 """Saved solutions damaged by accident or by intent, and those of other problems, read back.
 
 An InputError that names the file is a fine answer, as is the solution that was saved. Another exception is not, nor is
-another solution that calls itself solved.
+another solution that calls itself solved, or one that its file alone calls so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from tests.campaigns.crafted import Change, bomb, crafted, header_of
 
 SECONDS = 10.0  # in which a small file is read, or refused
 FOLDER = Path(tempfile.mkdtemp(prefix="colloc_files_"))
-SNIPPET = "import colloc as co\nfrom tests.campaigns.files import {of}\nprint(repr(co.load({path!r}, {of}({stated}))))"
+SNIPPET = (
+    "import colloc as co\nfrom tests.campaigns.files import {of}\nprint(repr(co.load({path!r}, {of}({stated}), {tol})))"
+)
 VALUES: tuple[Any, ...] = (
     None, "", "text", [], [1], {}, {"a": 1}, -1, 0, 1, 7, 10**7, 10**30, 10**400, 1e300, -1.5, True, float("nan"),
     float("inf"), [[1, 2], [3]], "solved", "\ud800", "[" * 500,
@@ -91,8 +93,21 @@ def saved() -> tuple[tuple[Path, co.Solution | co.solution.PhasesSolution], ...]
     return (*found, (FOLDER / "phases.npz", in_phases))
 
 
+@cache
+def unsolved() -> tuple[tuple[Path, co.Solution], ...]:
+    """Motions that take over 1 % longer than the fastest one: of runs that were cut off, and of a coarse grid."""
+    found: list[tuple[Path, co.Solution]] = []
+    for iterations in (3, 6, 8, 12, 500):
+        solution = co.solve(swing(), co.BSpline(8), solver=co.Ipopt(max_iter=iterations), raise_on_failure=False)
+        co.save(solution, FOLDER / f"unsolved_{iterations}.npz")
+        found.append((FOLDER / f"unsolved_{iterations}.npz", solution))
+    return tuple(found)
+
+
 def attempt(rng: np.random.Generator) -> Attempt:
     """One file, damaged in one way."""
+    if rng.random() < 0.1:
+        return _claim(rng)
     source, solution = saved()[rng.integers(len(saved()))]
     target = FOLDER / f"damaged_{rng.integers(10**9)}.npz"
     kinds = (_flipped, _cut, _field, _field, _number, _foreign, _header, _bomb)
@@ -108,10 +123,11 @@ def _judged(
 ) -> Attempt:
     of = halves if isinstance(original, co.solution.PhasesSolution) else swing
     given = ", ".join(f"{k}={v!r}" for k, v in stated.items())
-    snippet = SNIPPET.format(of=of.__name__, path=str(path), stated=given)
+    tol = original.outcome.tolerance
+    snippet = SNIPPET.format(of=of.__name__, path=str(path), stated=given, tol=tol)
     begin = time.perf_counter()
     try:
-        found = co.load(path, of(**stated))
+        found = co.load(path, of(**stated), tol)
         same = np.array_equal(found.x, original.x) and found.status == original.status and not stated
         same = same and found.iterations == original.iterations and found.history == original.history
         same = same and all(np.array_equal(found.multipliers[k], original.multipliers[k]) for k in ("g", "x"))
@@ -128,6 +144,34 @@ def _judged(
     if (seconds := time.perf_counter() - begin) > SECONDS:
         return Attempt(kind, Outcome.HANG, snippet, f"{seconds:.0f} s")
     return Attempt(kind, outcome, snippet, what)
+
+
+def _claim(rng: np.random.Generator) -> Attempt:
+    """A motion that is not the fastest, in a file that calls it solved."""
+    source, _ = unsolved()[rng.integers(len(unsolved()))]
+    target = FOLDER / f"claim_{rng.integers(10**9)}.npz"
+
+    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        meta["status"] = str(rng.choice(["solved", "too coarse a grid", "violated between nodes"]))
+        if rng.random() < 0.8:
+            meta["message"] = str(rng.choice(["Solve_Succeeded", "Feasible_Point_Found", "content"]))
+        for name in ("tolerance", "cost_tolerance"):
+            if rng.random() < 0.6:
+                meta[name] = float(10.0 ** rng.uniform(-4, 19))
+        if rng.random() < 0.3:
+            meta["iterations"] = int(rng.integers(10**9))
+        if rng.random() < 0.3:
+            meta["violations"] = []
+
+    crafted(source, target, change)
+    attempt = Attempt("claim", Outcome.FINE, SNIPPET.format(of="swing", path=str(target), stated="", tol=1e-2))
+    try:
+        found = co.load(target, swing())
+    except co.InputError as error:
+        return attempt if target.name in str(error) else attempt._replace(outcome=Outcome.NONSENSE, what=str(error))
+    except Exception:
+        return attempt._replace(outcome=Outcome.RAW_TRACEBACK, what=traceback.format_exc())
+    return attempt._replace(outcome=Outcome.NONSENSE, what=f"accepted: {found!r}") if found.success else attempt
 
 
 def _flipped(rng: np.random.Generator, source: Path, target: Path) -> tuple[str, dict[str, float]]:

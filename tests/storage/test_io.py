@@ -31,8 +31,9 @@ def test_a_saved_solution_comes_back_whole(solution: co.Solution, tmp_path: Path
 def test_a_tolerance_of_the_cost_alone_comes_back(tmp_path: Path):
     solution = co.solve(time_optimal(), co.BSpline(8), compile=False, plan=[co.refinement.Solve(judge_cost=False)])
     co.save(solution, tmp_path / "motion.npz")
-    back = co.load(tmp_path / "motion.npz", time_optimal())
+    back = co.load(tmp_path / "motion.npz", time_optimal(), tol=1.0)
     assert (back.outcome.tolerance, back.outcome.cost_tolerance, back.success) == (1e-2, 1.0, True)
+    assert co.load(tmp_path / "motion.npz", time_optimal()).status == "too coarse a grid"
 
 
 def test_the_file_reads_without_this_library(solution: co.Solution, tmp_path: Path):

@@ -126,6 +126,40 @@ def test_a_wrong_field_is_an_error_that_names_the_file(saved: Path, tmp_path: Pa
         co.load(tmp_path / "wrong.npz", time_optimal())
 
 
+def claimed(status: str, **fields: Any) -> Any:
+    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        meta |= {"status": status, **fields}
+
+    return change
+
+
+def test_a_file_does_not_decide_that_it_is_solved(tmp_path: Path):
+    """A run that is cut off takes over 2 % longer than the fastest motion, of 0.3919 s."""
+    cut = co.solve(time_optimal(), co.BSpline(8), solver=co.Ipopt(max_iter=8), raise_on_failure=False)
+    assert cut.duration > 1.02 * 0.3919
+    co.save(cut, tmp_path / "cut.npz")
+    for claim in ({}, {"tolerance": 1e9}, {"tolerance": 1e9, "cost_tolerance": 1e9}, {"cost_tolerance": 1e-12}):
+        for status in ("solved", "too coarse a grid", "violated between nodes"):
+            crafted(tmp_path / "cut.npz", tmp_path / "wrong.npz", claimed(status, **claim))
+            with pytest.raises(co.InputError, match=r"wrong.npz' contradicts itself: .*'Maximum_Iterations_Exceeded'"):
+                co.load(tmp_path / "wrong.npz", time_optimal())
+            crafted(tmp_path / "cut.npz", tmp_path / "wrong.npz", claimed(status, message="Solve_Succeeded", **claim))
+            assert not co.load(tmp_path / "wrong.npz", time_optimal()).success
+
+
+def test_the_caller_says_which_tolerance_is_good_enough(tmp_path: Path):
+    coarse = co.solve(time_optimal(), co.BSpline(8), plan=[co.refinement.Solve(tol=0.1)])
+    assert coarse.success
+    assert float(coarse.error) > 1e-2
+    co.save(coarse, tmp_path / "coarse.npz")
+    assert co.load(tmp_path / "coarse.npz", time_optimal()).status == "too coarse a grid"
+    assert co.load(tmp_path / "coarse.npz", time_optimal(), tol=0.1).success
+    assert co.load(tmp_path / "coarse.npz", time_optimal(), tol=1.0).outcome.tolerance == 0.1
+    for tol in (0.0, -1.0, 2.0, float("nan"), "all"):
+        with pytest.raises(co.InputError, match="tol"):
+            co.load(tmp_path / "coarse.npz", time_optimal(), tol=tol)
+
+
 @pytest.mark.parametrize("time_of_a_node", [-1.0, 9.0])
 def test_times_outside_of_the_motion_are_an_error_that_names_the_file(saved: Path, tmp_path: Path, time_of_a_node):
     crafted(saved, tmp_path / "wrong.npz", change_of("t", lambda t: np.append(time_of_a_node, t[1:])))
