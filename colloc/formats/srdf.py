@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from xml.etree.ElementTree import Element
 
 from colloc.formats.reading import Notes
@@ -20,9 +21,10 @@ def read_postures(path: str | os.PathLike[str], model: Model, notes: Notes) -> d
         notes.leave_out(f"<{tag}>", "the SRDF")
     states = robot.findall("group_state")
     names = [text_of(state, "name", "a group state") for state in states]
+    times = Counter(names)
     postures: dict[str, dict[str, float]] = {}
     for name, state in zip(names, states, strict=True):
-        label = name if names.count(name) == 1 else f"{state.get('group', '')}/{name}"
+        label = name if times[name] == 1 else f"{state.get('group', '')}/{name}"
         postures[label] = _posture(state, name, model, notes)
     return postures
 

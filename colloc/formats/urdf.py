@@ -38,7 +38,7 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, choice, finite_number, mapping, spelt, unknown_name, warn
 from colloc.support.display import short, shown
-from colloc.support.files import check_path
+from colloc.support.files import check_path, refused
 
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -129,7 +129,8 @@ def from_urdf(
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
     for tag in others(robot, ("link", "joint", "transmission", "material")):
         reader.notes.leave_out(f"<{tag}>", "the robot")
-    couplings = {name: _coupling(name, joints) for name in joints if reader.mimics(name, joints)}
+    known: dict[str, Coupling] = {}
+    couplings = {name: _coupling(name, joints, known) for name in joints if reader.mimics(name, joints)}
     bodies: list[Body] = []
     for link, joint in _outward(robot, links, joints):
         with lines_of(links[link] if joint is None else joint):
@@ -157,13 +158,12 @@ def _root(path: str | os.PathLike[str]) -> Element:
         raise InputError(
             f"{str(path)!r} is to be expanded by xacro, which is not installed: pip install 'colloc[xacro]'"
         ) from None
-    try:
-        document: Any = xacro.process_file(os.fspath(path))
-        text = document.toxml()
-    except RecursionError:
-        raise InputError(f"{str(path)!r} cannot be expanded by xacro: includes or macros go in a circle") from None
-    except Exception as error:  # whatever the macros of a stranger bring about
-        raise InputError(f"{str(path)!r} cannot be expanded by xacro: {error}") from None
+    with refused(path, "cannot be expanded by xacro"):
+        try:
+            document: Any = xacro.process_file(os.fspath(path))
+            text = document.toxml()
+        except RecursionError:
+            raise RecursionError("includes or macros go in a circle") from None
     return root_of(text.encode(), path, "URDF", "robot")
 
 
@@ -208,20 +208,23 @@ def _end(joint: Element, end: str, links: Mapping[str, Element]) -> str:
     return name
 
 
-def _coupling(name: str, joints: Mapping[str, Element]) -> Coupling:
-    """What a joint mimics in the end: a joint that mimics none."""
-    ratio, offset, path = 1.0, 0.0, [name]
-    while (mimic := joints[path[-1]].find("mimic")) is not None:
-        what = f"mimic of joint {path[-1]!r}"
+def _coupling(name: str, joints: Mapping[str, Element], known: dict[str, Coupling]) -> Coupling:
+    """What a joint mimics in the end: a joint that mimics none. Those on the way there become known, too."""
+    path: dict[str, tuple[float, float]] = {}  # ratio and offset by which each follows the next
+    last = name
+    while last not in known and (mimic := joints[last].find("mimic")) is not None:
+        what = f"mimic of joint {last!r}"
         leader = text_of(mimic, "joint", what)
         if leader not in joints:
             raise wrong(mimic, str(unknown_name(f"joint ({what})", leader, joints)))
+        path[last] = number_of(mimic, "multiplier", what, 1.0), number_of(mimic, "offset", what, 0.0)
         if leader in path:
             raise wrong(mimic, f"joints mimic each other in a circle: {' -> '.join([*path, leader])}")
-        offset += ratio * number_of(mimic, "offset", what, 0.0)
-        ratio *= number_of(mimic, "multiplier", what, 1.0)
-        path.append(leader)
-    return Coupling(path[-1], ratio, offset)
+        last = leader
+    end = known.get(last, Coupling(last, 1.0, 0.0))
+    for follower, (ratio, offset) in reversed(path.items()):
+        end = known[follower] = Coupling(end.joint, ratio * end.ratio, offset + ratio * end.offset)
+    return end
 
 
 class _UrdfReader:

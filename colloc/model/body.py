@@ -15,6 +15,7 @@ from colloc.support.display import entries
 from colloc.support.pickling import Portable
 
 _ROUNDING = 1e-9  # of a tensor, relative to its largest entry
+_HEAVIEST = 1e15  # kg or kg m2: more than any ship, and far from where sums of products overflow
 _PLACE = 1e-6  # m, by which nobody knows where a body's mass is
 
 
@@ -85,9 +86,15 @@ class Body(Portable):
             object.__setattr__(self, "tip", symbolic(f"tip {label}", self.tip, (3, 1)))
         if self.mass.is_constant() and float(self.mass) < 0:
             raise InputError(f"mass {label} must not be negative, got {float(self.mass)}")
+        if self.mass.is_constant() and float(self.mass) > _HEAVIEST:
+            raise InputError(f"mass {label} must be at most {_HEAVIEST:g} kg, got {float(self.mass):g}: which unit?")
         if self.inertia.is_constant():
             tensor, mass = np.array(ca.DM(self.inertia)), float(self.mass) if self.mass.is_constant() else None
             _check_symmetry(f"inertia {label}", tensor)
+            if (largest := float(np.abs(tensor).max())) > _HEAVIEST:
+                raise InputError(
+                    f"inertia {label} must be at most {_HEAVIEST:g} kg m2, got {largest:g}: in which unit?"
+                )
             if flag("any_inertia", self.any_inertia):
                 return
             _check_inertia(f"inertia {label}", tensor, mass or 0.0)

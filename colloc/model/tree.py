@@ -605,24 +605,28 @@ def _fixed_at(body: Body, value: Any) -> Body:
 
 
 def _check_tree(bodies: tuple[Body, ...]) -> None:
-    names = [body.name for body in bodies]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two bodies are named {name!r}; names must be unique")
-    parent = {body.name: body.parent for body in bodies}
+    places = {body.name: k for k, body in enumerate(bodies)}
+    for k, body in enumerate(bodies):
+        if places[body.name] != k:
+            raise InputError(f"two bodies are named {body.name!r}; names must be unique")
     for body in bodies:
-        if body.parent is not None and text(f"parent of body {body.name!r}", body.parent) not in parent:
-            others = [name for name in names if name != body.name]
+        if body.parent is not None and text(f"parent of body {body.name!r}", body.parent) not in places:
+            others = [name for name in places if name != body.name]
             raise unknown_name(f"parent of body {body.name!r} among the bodies", body.parent, others)
-    for body in bodies:
-        path = [body.name]
-        while (above := parent[path[-1]]) is not None:
-            if above in path:
-                cycle = " -> ".join([*path[path.index(above) :], above])
-                raise InputError(f"the bodies form a cycle: {cycle}")
-            path.append(above)
-        if body.parent is not None and names.index(body.parent) > names.index(body.name):
+    for k, body in enumerate(bodies):
+        if body.parent is not None and places[body.parent] >= k:
+            _check_cycle(bodies, places, body)
             raise InputError(f"body {body.name!r} is listed before its parent {body.parent!r}; list parents first")
+
+
+def _check_cycle(bodies: tuple[Body, ...], places: Mapping[str, int], body: Body) -> None:
+    """InputError where the parents of a body lead back to one of them."""
+    path, above = {body.name: 0}, body.parent
+    while above is not None and above not in path:
+        path[above] = len(path)
+        above = bodies[places[above]].parent
+    if above is not None:
+        raise InputError(f"the bodies form a cycle: {' -> '.join([*list(path)[path[above] :], above])}")
 
 
 def _checked_couplings(bodies: tuple[Body, ...], couplings: Any) -> dict[str, Coupling]:

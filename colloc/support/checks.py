@@ -21,6 +21,7 @@ _TURN = 2 * math.pi + 1e-6  # rad
 _WAYS_IN = ("colloc", "contextlib", "dataclasses")  # as in dataclasses.replace
 _LARGEST = 2**31  # of an integer that counts something
 _LONG = 400  # characters of a value in a message
+_ENTRIES = 100  # of a matrix that is written entry by entry
 _SEVERAL = 100  # characters of a value that is written in several lines
 # Words that other books and libraries have for the same; the first that is legal is what was meant.
 _SYNONYMS = (
@@ -147,13 +148,24 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
 def quoted(value: Any) -> str:
     """A value as it is written, for a message, in one line: of a long one the middle left out, of a table the end."""
     try:
-        written = repr(value)
+        written = _matrix_text(value) if isinstance(value, ca.SX | ca.DM) else repr(value)
     except Exception:  # as of integers with thousands of digits
         written = object.__repr__(value)
     if "\n" in written:
         written = re.sub(r"\s*\n\s*", " ", written)
         return written if len(written) <= _SEVERAL else f"{written[:_SEVERAL]} ..."
     return written if len(written) <= _LONG else f"{written[: _LONG // 2]} ... {written[-_LONG // 4 :]}"
+
+
+def _matrix_text(matrix: ca.SX | ca.DM) -> str:
+    """A matrix of CasADi by its entries, without its names of what they share: "SX([[1, 0], [0, nan]])"."""
+    if matrix.numel() > _ENTRIES:
+        return repr(matrix)
+    whole: Any = ca.densify(matrix)
+    rows = [f"[{', '.join(str(whole[i, j]) for j in range(whole.shape[1]))}]" for i in range(whole.shape[0])]
+    return (
+        f"{type(matrix).__name__}([{', '.join(rows)}])" if matrix.numel() != 1 else f"{type(matrix).__name__}({whole})"
+    )
 
 
 def shortened(names: Sequence[str], most: int = 20) -> str:

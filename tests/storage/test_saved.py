@@ -155,7 +155,8 @@ def test_the_caller_says_which_tolerance_is_good_enough(tmp_path: Path):
     assert co.load(tmp_path / "coarse.npz", time_optimal()).status == "too coarse a grid"
     assert co.load(tmp_path / "coarse.npz", time_optimal(), tol=0.1).success
     assert co.load(tmp_path / "coarse.npz", time_optimal(), tol=1.0).outcome.tolerance == 0.1
-    for tol in (0.0, -1.0, 2.0, float("nan"), "all"):
+    wrong: tuple[Any, ...] = (0.0, -1.0, 2.0, float("nan"), "all")
+    for tol in wrong:
         with pytest.raises(co.InputError, match="tol"):
             co.load(tmp_path / "coarse.npz", time_optimal(), tol=tol)
 

@@ -178,7 +178,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "an argument of others": (lambda: arm(LIMITS, cost=1), r"no argument of Problem named 'cost'; .* 'minimize'\?"),
     "half of what is needed": (
         lambda: co.load("swing.npz"),
-        r"load is called as load\(path, problem\): missing a required argument: 'problem'",
+        r"load is called as load\(path, problem, tol=\.\.\.\): missing a required argument: 'problem'",
     ),
     "bounds without a name": (lambda: co.bounds((-1, 1)), r"bounds\(\*, q=.*, what follows \* by its name: too many"),
     "a package called": (lambda: co.plot(solved()), r"co\.plot is a package .* co\.plot\.motion, .* co\.plot\.summary"),
