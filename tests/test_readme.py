@@ -1,12 +1,16 @@
-"""What the README says is true."""
+"""What the README and the tutorials say is true."""
 
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -32,60 +36,47 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
     assert solution.q.shape == solution.tau.shape == (solution.t.size, 2)
 
 
-def test_the_motion_in_phases_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(ROOT)
+def cells(page: str) -> list[str]:
+    """Blocks of code of a page, which run one after another."""
+    return re.findall(r"```\{code-cell\} python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+
+
+def test_the_hop_of_the_tutorial_is_that_of_other_curves_and_guesses():
     names: dict[str, Any] = {}
-    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
+    for cell in cells("tutorials/phases.md")[:5]:
+        exec(compile(cell, "phases.md", "exec"), names)
     hop, solution = names["hop"], names["solution"]
     assert solution.status is co.solver.Status.SOLVED
     assert solution.duration == pytest.approx(0.6)
     assert solution["flight"].duration == pytest.approx(0.13, abs=0.005)
     assert solution["landing"].constants["impulse"] == pytest.approx(1.7, abs=0.05)
-    # The guess and the curves of which the text below tells.
     guess = {"flight": co.line((0.0, 1.0), (0.0, 0.8))}
     curves = {"push": co.BSpline(10), "flight": co.Radau(4), "landing": co.BSpline(10)}
     assert co.solve(hop, curves, guess=guess, progress=False).cost == pytest.approx(solution.cost, rel=1e-3)
 
 
-def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(ROOT)
-    names: dict[str, Any] = {}
-    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[2], "README.md", "exec"), names)
-    assert names["tau"].shape == (1000, 43)
-    assert names["dqdd"].shape == (1000, 43, 43)
-
-
-def test_a_solve_in_another_process_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("cloudpickle")
-    monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
-    names: dict[str, Any] = {"__name__": "__main__", "co": co, "problem": time_optimal()}
-    exec(compile(blocks[3], "README.md", "exec"), names)
-    assert names["solution"].status is co.solver.Status.SOLVED
-
-
-def test_many_starts_in_the_readme_run_as_printed():
-    import matplotlib.pyplot as plt
-
-    block = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "multistart" in b)
-    names: dict[str, Any] = {"co": co, "problem": time_optimal()}
-    exec(compile(block, "README.md", "exec"), names)
-    plt.close("all")
-    assert names["found"].best.duration == pytest.approx(0.393141, rel=1e-5)
-
-
-def test_a_parameter_study_in_the_readme_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    block = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "co.sweep" in b)
-    names: dict[str, Any] = {"co": co, "problem": time_optimal()}
-    exec(compile(block, "README.md", "exec"), names)
-    table = names["table"]
+def test_many_starts_and_a_study_of_a_parameter(tmp_path: Path):
+    found = co.multistart(time_optimal(), co.BSpline(20), starts=20)
+    assert found.best.duration == pytest.approx(0.393141, rel=1e-5)
+    gain = co.Parameter("gain", 1.0)
+    effort = co.integral(lambda now: now.gain * ca.sumsqr(now.tau), "effort")
+    weighed = replace(time_optimal(), minimize=co.duration() + 1e-3 * effort, parameters=[gain])
+    cases, folder = {"gain": [0.1, 0.3, 1.0, 3.0]}, tmp_path / "gains"
+    table = co.sweep(weighed, cases, co.BSpline(20), record={"peak": lambda s: abs(s.tau).max()}, folder=folder)
     assert table.failed.size == 0
     assert (np.diff(table["duration"]) > 0).all()
-    assert len(list((tmp_path / "gains").glob("case_*.npz"))) == 4
+    assert len(list(folder.glob("case_*.npz"))) == 4
 
 
-def test_all_scripts_run_as_one(tmp_path: Path):
+def test_a_solve_in_another_process_comes_back_the_same():
+    pytest.importorskip("cloudpickle")
+    problem = time_optimal()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        solution = executor.submit(co.solve, problem, co.BSpline(20)).result()
+    assert (solution.x == co.solve(problem, co.BSpline(20)).x).all()
+
+
+def test_the_script_runs_without_a_warning(tmp_path: Path):
     script = tmp_path / "readme.py"
     script.write_text("\n".join(re.findall(r"```python\n(.*?)```", README, re.S)))
     own = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
