@@ -16,13 +16,21 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import colloc as co
+from colloc.studies.classics.published.bodies import BODIES
+from colloc.studies.classics.published.fits import FITS
+from colloc.studies.classics.published.flights import FLIGHTS
 from colloc.studies.classics.published.integrators import INTEGRATORS
+from colloc.studies.classics.published.orbits import ORBITS
+from colloc.studies.classics.published.oscillators import OSCILLATORS
+from colloc.studies.classics.published.reactors import REACTORS
 from colloc.studies.classics.published.statement import SAME, Published, Statement, published
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
-STATEMENTS: dict[str, Statement] = {**INTEGRATORS}
-NOT_STATED: dict[str, str] = {}  # why, by name
+STATEMENTS: dict[str, Statement] = {**INTEGRATORS, **OSCILLATORS, **REACTORS, **FLIGHTS, **ORBITS, **BODIES, **FITS}
+NOT_STATED: dict[str, str] = {
+    "mk2_five_link": "its equations of motion are in a program that is not published with it",
+}  # why, by name
 FINER = 0.1  # tolerance of the digits of ours, over that of the answer
 OPTIONS = (
     Option("only", "", "names of rows, with commas between them; all by default"),
