@@ -23,6 +23,7 @@ LARGEST = 800  # variables, of which dense matrices are formed and taken apart, 
 _FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
+_FALL = 1e-6  # of the cost: what it must fall by to second order before another limit is met, to be worth following
 _SOFT = 1e-9  # of rows of length one: how far they give, so that those that depend on others do no harm
 _EXACT = 1e-9  # error of a solution of a system that has factors, relative
 _STEEPEST = 1e9  # curvature, relative to the cost, beyond which none is looked for
@@ -58,7 +59,7 @@ class SecondOrder:
     ----------
     kind : "minimum", "saddle", "maximum", "flat" or "undecided"
         Flat is what is a minimum but for directions along which the cost does not change to second order; undecided
-        where something falls unless constraints hold that barely push.
+        where something falls unless constraints hold that barely push, or before other limits are met.
     positive, negative, flat : int
         Numbers of directions along which the cost rises, falls, and does neither.
     weak : int
@@ -92,7 +93,8 @@ class SecondOrder:
         counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         by = "".join(f"; {word} by {move}" for word, move in (("falls", self.falling), ("flat", self.level)) if move)
         if self.kind == "undecided":
-            return f"undecided: nothing falls while {weak} hold, else {counts} of {self.freedoms} directions{by}"
+            while_ = f"while {weak} hold" if self.weak else "far before other limits are met"
+            return f"undecided: nothing falls {while_}, else {counts} of {self.freedoms} directions{by}"
         return f"{self.kind} along {counts} of {self.freedoms} directions{by}" + (f"; {weak}" if self.weak else "")
 
 
@@ -104,11 +106,11 @@ def second_order(
     Parameters as of `active_set`.
     """
     active = active_set(nlp, x, p, multipliers, cost)
-    answer = _inertia(nlp, x, p, multipliers["g"], cost, active)
-    if not (answer.negative and active.weak):
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    answer = _inertia(nlp, at, multipliers["g"], cost, active)
+    if not answer.negative or falling_direction(nlp, x, p, multipliers, cost) is not None:
         return answer
-    least = _inertia(nlp, x, p, multipliers["g"], cost, active.with_weak)
-    return answer if least.negative else replace(answer, kind="undecided")
+    return replace(answer, kind="undecided")
 
 
 def falling_direction(
@@ -116,8 +118,9 @@ def falling_direction(
 ) -> np.ndarray | None:
     """A movement along which the cost falls while all constraints at their bounds hold; None where there is none.
 
-    Second-order necessary conditions are not met where there is one, for which flat movements do not count. That there
-    is none, one factorisation tells.
+    Second-order necessary conditions are not met where there is one. Flat movements do not count, nor those by which
+    the cost falls by less than 1e-6 of its size before another limit is met: in time optima on fine grids a limit is
+    always near. That there is none one factorisation tells, mostly.
 
     Parameters as of `active_set`.
 
@@ -126,16 +129,34 @@ def falling_direction(
     ndarray, shape (n_x,), or None
         Its largest entry is as large as the natural size of that variable.
     """
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     active = active_set(nlp, x, p, multipliers, cost).with_weak
-    terms = _lagrangian(nlp, x, p, multipliers["g"], cost, active)
+    terms = _lagrangian(nlp, at, multipliers["g"], cost, active)
     if not terms.free.size or terms.is_convex(_FLAT / terms.free.size):
         return None
-    move = terms.steepest() if terms.free.size <= LARGEST else terms.falling()
-    if move is None or terms.curvature(move) >= -_FLAT:
-        return None
-    direction = np.zeros(nlp.n_x)
-    direction[terms.free] = move / np.abs(move).max() * _natural_sizes(nlp)[terms.free]
-    return direction
+    moves = terms.modes()[1] if terms.free.size <= LARGEST else terms.falling()
+    moves = moves / np.abs(moves).max(axis=0, initial=1e-300)
+    curvature = (moves * np.array(terms.hessian @ moves)).sum(axis=0)
+    falls = curvature < -_FLAT
+    directions = np.zeros((nlp.n_x, int(falls.sum())))
+    directions[terms.free] = moves[:, falls] * _natural_sizes(nlp)[terms.free, None]
+    gains = -curvature[falls] / 2 * _room(nlp, at, active, directions) ** 2
+    return directions[:, gains.argmax()] if gains.max(initial=0.0) > _FALL else None
+
+
+def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
+    """How far directions lead, to one side or the other, before a bound that holds nothing now is met; 1 at most."""
+    values = np.append(np.array(nlp.g(at.x, at.p)).ravel(), at.x)
+    slopes = np.vstack([np.array(at.jacobian @ directions), directions])
+    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    loose = np.append(active.rows, active.variables) == 0
+    above, below = (np.maximum(gap[loose, None], 0.0) for gap in (upper - values, values - lower))
+    room = []
+    for rates in (slopes[loose], -slopes[loose]):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(rates > 0, above / rates, np.where(rates < 0, below / -rates, np.inf))
+        room.append(np.minimum(steps.min(axis=0, initial=1.0), 1.0))
+    return np.maximum(*room)
 
 
 def content(nlp: BaseNLP, x: np.ndarray, direction: np.ndarray) -> DirectionContent:
@@ -169,39 +190,30 @@ class _Lagrangian:
         moves = directions @ vectors
         return values / np.maximum(np.abs(moves).max(axis=0, initial=0.0), 1e-300) ** 2, moves
 
-    def steepest(self) -> np.ndarray | None:
-        """The movement of the least curvature, by dense matrices; None where active rows leave none."""
-        curvature, moves = self.modes()
-        return moves[:, curvature.argmin()] if curvature.size else None
-
-    def curvature(self, move: np.ndarray) -> float:
-        """The second derivative along a movement, per square of its largest entry."""
-        return float(ca.bilin(self.hessian, move, move)) / float(np.abs(move).max()) ** 2
-
     def is_convex(self, shift: float) -> bool:
         """Whether by one factorisation all curvatures are above minus so much; False also where it is not exact."""
         factors = self._factors(shift)
         return factors is not None and int((factors[0] > 0).sum()) == self.free.size
 
-    def falling(self) -> np.ndarray | None:
-        """A movement of about the least curvature, by inverse iteration; None where none is found.
+    def falling(self) -> np.ndarray:
+        """Movements of about the least curvature, shape (free, some), by inverse iteration; none where none is found.
 
         The inertia for larger and larger shifts tells where that curvature is, to a factor of ten.
         """
-        shift = _FLAT / self.free.size
+        shift, none = _FLAT / self.free.size, np.zeros((self.free.size, 0))
         while not self.is_convex(10 * shift):
             shift *= 10
             if shift > _STEEPEST:
-                return None
+                return none
         factors = self._factors(3 * shift)
         if factors is None:
-            return None
+            return none
         count = self.jacobian.shape[0]
         block = np.random.default_rng(0).standard_normal((self.free.size, _BLOCK))
         for _ in range(_ITERATIONS):
             right = np.vstack([block, np.zeros((count, _BLOCK))])
             block = np.linalg.qr(np.array(ca.ldl_solve(right, *factors))[: self.free.size])[0]
-        return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1][:, 0]
+        return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1]
 
     def _factors(self, shift: float) -> Sequence[Any] | None:
         """Those of the conditions with a multiple of the identity added, LDL' without pivots; None if inexact."""
@@ -217,12 +229,11 @@ class _Lagrangian:
 
 
 def _lagrangian(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: ActiveSet
+    nlp: BaseNLP, at: NumericDerivatives, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> _Lagrangian:
     """Second derivatives of an answer that some constraints hold; what holds nothing does not push."""
     free, rows = active.free, active.active
     natural, moving = _natural_sizes(nlp)[free], free.tolist()
-    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     size = ca.diag(ca.DM(natural))
     jacobian = at.jacobian[rows.tolist(), moving] @ size
     lengths = np.sqrt(np.array(ca.sum2(jacobian**2)).ravel())
@@ -232,10 +243,10 @@ def _lagrangian(
 
 
 def _inertia(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: ActiveSet
+    nlp: BaseNLP, at: NumericDerivatives, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> SecondOrder:
     """The second-order conditions of an answer that some constraints hold."""
-    terms = _lagrangian(nlp, x, p, multipliers, cost, active)
+    terms = _lagrangian(nlp, at, multipliers, cost, active)
     curvature, movements = terms.modes()
     moves = np.zeros((nlp.n_x, curvature.size))
     moves[terms.free] = movements
@@ -248,8 +259,8 @@ def _inertia(
         flat,
         active.weak,
         float(curvature.min(initial=np.inf)),
-        _movement(nlp, x, moves[:, falling]) if negative else None,
-        _movement(nlp, x, moves[:, level]) if flat else None,
+        _movement(nlp, at.x, moves[:, falling]) if negative else None,
+        _movement(nlp, at.x, moves[:, level]) if flat else None,
     )
 
 

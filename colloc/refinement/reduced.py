@@ -46,9 +46,13 @@ class ReducedNLP(DerivedNLP):
 
     def lifted(self, outcome: Outcome) -> Outcome:
         """The end of a run as one of the other program: what is set aside pushes nothing."""
-        multipliers = np.zeros(self.nlp.n_g)
+        multipliers, scale = np.zeros(self.nlp.n_g), outcome.scale
         multipliers[self._kept] = outcome.multipliers["g"]
-        return replace(outcome, multipliers={**outcome.multipliers, "g": multipliers})
+        if scale is not None:
+            rows = self.nlp.scale_g.copy()
+            rows[self._kept] = scale.rows
+            scale = scale._replace(rows=rows)
+        return replace(outcome, multipliers={**outcome.multipliers, "g": multipliers}, scale=scale)
 
     def holds(self, x: np.ndarray, p: np.ndarray) -> bool:
         """Whether the limits that are set aside are met at x."""

@@ -195,14 +195,25 @@ def _singular(solution: Solution) -> list[SingularPosture]:
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
 
 
-def kkt(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> KKT:
-    """Optimality residuals of a point of an NLP with multipliers (positive at an upper bound)."""
+def kkt(
+    nlp: BaseNLP,
+    x: np.ndarray,
+    p: np.ndarray,
+    lam_g: np.ndarray,
+    lam_x: np.ndarray,
+    scale_g: np.ndarray | None = None,
+) -> KKT:
+    """Optimality residuals of a point of an NLP with multipliers (positive at an upper bound).
+
+    Rows are divided by scales, shape (n_g,), by default their natural sizes.
+    """
+    scale_g = nlp.scale_g if scale_g is None else scale_g
     gradient = np.array(nlp.grad_f(x, p)[1] + nlp.jac_g(x, p)[1].T @ lam_g).ravel() + lam_x
-    values = np.concatenate([x / nlp.scale_x, np.array(nlp.g(x, p)).ravel() / nlp.scale_g])
+    values = np.concatenate([x / nlp.scale_x, np.array(nlp.g(x, p)).ravel() / scale_g])
     low_g, high_g = nlp.bounds_g
-    lower = np.concatenate([nlp.lower / nlp.scale_x, low_g / nlp.scale_g])
-    upper = np.concatenate([nlp.upper / nlp.scale_x, high_g / nlp.scale_g])
-    multipliers = np.concatenate([lam_x * nlp.scale_x, lam_g * nlp.scale_g])
+    lower = np.concatenate([nlp.lower / nlp.scale_x, low_g / scale_g])
+    upper = np.concatenate([nlp.upper / nlp.scale_x, high_g / scale_g])
+    multipliers = np.concatenate([lam_x * nlp.scale_x, lam_g * scale_g])
     free = lower < upper  # the multiplier of an equality may have either sign and any gap
     above, below = np.maximum(multipliers, 0)[free], np.maximum(-multipliers, 0)[free]
     gap_above, gap_below = (upper - values)[free], (values - lower)[free]

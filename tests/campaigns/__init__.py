@@ -6,6 +6,7 @@
 random_problems  problems with a known motion, and impossible ones
 altered          random motions by devices that save time, and without them
 saddles          symmetric motions with a cheaper one beside them
+certified        certificates of answers that are solved
 relaxations      infeasible problems, and what makes them feasible
 formulations     the equations of motion of random trees by every formulation
 sweeps           parameter studies that are killed

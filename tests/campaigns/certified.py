@@ -1,0 +1,46 @@
+"""Random motions that exist: where `solve` says solved, `certify` fails nothing.
+
+What is fastest under limits is mostly limited by some joints alone, and the others are flat; multipliers on coarse
+grids are noisy, and residuals as small as solvers leave them. None of it refutes an answer.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+import colloc as co
+from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
+from tests.campaigns.attempt import Attempt
+from tests.campaigns.child import attempt_apart
+
+_JOINTS = 3  # at most: many small problems find more than a few large ones
+_CURVES = (None, co.BSpline(16), co.BSpline(8, degree=5, continuity=1), co.Radau(10, 3), co.HermiteSimpson(20))
+_SNIPPET = """
+from tests.campaigns import certified
+certified.check({seed}, {cost!r})
+"""
+
+
+def attempt(rng: np.random.Generator) -> Attempt:
+    """One problem, most of them of the shortest time."""
+    cost = str(rng.choice(("time", "time", "effort", "mixed")))
+    return attempt_apart(cost, _SNIPPET.format(seed=int(rng.integers(1_000_000)), cost=cost), seconds=300.0)
+
+
+def check(seed: int, cost: str) -> co.optimality.Certificate:
+    """Solve the problem of a seed, or of the next one with such a cost, and assert that nothing fails."""
+    while (case := random_case(seed)).n > _JOINTS or not case.limits.get("tau"):
+        seed += 1
+    problem = colloc_problem(replace(case, cost=cost))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
+        solution = co.solve(problem, _CURVES[seed % len(_CURVES)], compile=False, raise_on_failure=False)
+    certificate = co.optimality.certify(solution)
+    failed = [
+        f"{line.condition}: {line.value:.1e}, {line.detail}" for line in certificate.lines if line.passed is False
+    ]
+    assert not (solution.success and failed), f"solved, but {'; '.join(failed)}"
+    return certificate
