@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -30,3 +30,12 @@ class Intermediate:
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions with the values in place of the symbols."""
         return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
+
+    def beside(self, more: ca.SX) -> Intermediate:
+        """The same in more local variables, on which they do not depend."""
+        k, extra = self.symbols.shape[0], more.shape[0]
+
+        def curvature(multipliers: ca.SX) -> ca.SX:
+            return ca.diagcat(self.curvature(multipliers), ca.SX(extra, extra))
+
+        return replace(self, linearised=lambda: ca.horzcat(self.slopes, ca.SX(k, extra)), curvature=curvature)

@@ -5,6 +5,7 @@ plan             the steps between: solve, seek other starts, refine, end interv
 random_motions   random motions to start from
 starts           starts on a coarse grid, and the optima to which they lead
 seek_starts      the search for cheaper optima than that of the guess, within one solve
+forms            the forms in which a program is solved: torques as variables, or not
 run              a way of solving programs, one after another
 saddles          stationary motions that are no minimum, and the way down from them
 rounds           a motion refined, round after round or at its switches

@@ -76,12 +76,15 @@ ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask fo
 def progress_adapter(
     progress: ProgressRequest, nlp: NLP | PhasesNLP, parameters: np.ndarray, round: int
 ) -> bool | OnIteration | None:
-    """A user's progress for a solver: a function is called with iterations of this NLP, in this round."""
+    """A user's progress for a solver: a function is called with iterations of this NLP, in this round.
+
+    The variables of a lifted program begin with those of the NLP.
+    """
     if not callable(progress):
         return progress
 
     def on_iteration(iterate: Iterate) -> object:
-        return progress(Iteration(*iterate[:4], nlp, iterate.x, parameters, round))
+        return progress(Iteration(*iterate[:4], nlp, iterate.x[: nlp.n_x], parameters, round))
 
     return on_iteration
 

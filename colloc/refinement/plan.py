@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.refinement.forms import FORMS
 from colloc.refinement.rounds import at_switches, closes_in_on_switches, on_ends_at_switches, refined
 from colloc.refinement.run import Run
 from colloc.solution.phases import PhasesSolution
@@ -120,27 +121,38 @@ class Solve(PlanStep):
         Whether the excess of the cost over the local optimum of the continuous problem is estimated and judged. False
         accepts the optimum on this curve, as where measured data are followed, whose noise a finer spline would follow
         as well. The estimate takes long for motions of thousands of unknowns.
+    form : "auto", "compact", "lifted" or "race"
+        In which variables programs are solved. The compact form has those of the motion alone. The lifted form has the
+        torques in costs and limits, too, with equations that tie them to the motion: its optima are the same, but where
+        there are several it may end at another one. A race solves both and keeps the cheaper answer. By default
+        squares of torques are minimised in the lifted form, unless the cost contains the duration, or loads depend on
+        the motion. The form of an answer stands in ``solution.outcome.strategy``, and its iterations are those of all
+        runs.
 
     Examples
     --------
     >>> solution = co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(between="nodes")])
     >>> solution.plan
     ("Solve(between='nodes')",)
+    >>> co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(form="lifted")]).outcome.strategy
+    'monotone barrier, lifted torques'
     """
 
     tol: float | None = None
     between: str = "always"
     judge_cost: bool = True
+    form: str = "auto"
 
     def __post_init__(self) -> None:
         if self.tol is not None:
             finite_number("tol", self.tol, positive=True)
         choice("between", self.between, ("always", "nodes"))
         flag("judge_cost", self.judge_cost)
+        choice("form", self.form, FORMS)
 
     def __call__(self, attempt: Attempt, /) -> Attempt:
         of_cost, always = None if self.judge_cost else _ANY, self.between == "always"
-        run = replace(_within(attempt.run, self.tol), cost_tolerance=of_cost, always=always)
+        run = replace(_within(attempt.run, self.tol), cost_tolerance=of_cost, always=always, form=self.form)
         guess = attempt.guess if attempt.solution is None else attempt.solution
         begin = time.perf_counter() if attempt.begin is None else attempt.begin
         solution, start = run(attempt.nlp, guess, begin)

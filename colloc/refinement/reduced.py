@@ -108,7 +108,8 @@ class ReducedNLP(DerivedNLP):
 
     @property
     def owners(self) -> Mapping[Block, str]:
-        return {left: self.nlp.owners[block] for left, block in self._remaining.items() if block in self.nlp.owners}
+        owners = self.nlp.owners
+        return {**owners, **{left: owners[block] for left, block in self._remaining.items() if block in owners}}
 
     def owner(self, block: Block) -> tuple[str, int | None]:
         return self.nlp.owner(self._remaining.get(block, block))

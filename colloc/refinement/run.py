@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.forms import ends_in_form
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.reduced import ReducedNLP, reduced
 from colloc.refinement.saddles import PATIENCE, beyond_saddles
@@ -50,6 +51,8 @@ class Run:
         When solving ends with the best motion so far, on the clock of `time.perf_counter`.
     round : int
         Of a refinement.
+    form : "auto", "compact", "lifted" or "race"
+        In which programs are solved, as in `refinement.Solve`.
     """
 
     parameters: np.ndarray
@@ -60,6 +63,7 @@ class Run:
     always: bool = True
     deadline: float = float("inf")
     round: int = 1
+    form: str = "auto"
 
     def __call__(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
@@ -126,9 +130,12 @@ class Run:
     def _end(self, program: BaseNLP, start: Start, nlp: NLP | PhasesNLP) -> Outcome:
         """The end of a run of the solver; with all limits where a program without some exceeds these."""
 
+        def run(solver: Solver, program: BaseNLP, start: Start) -> Outcome:
+            return self.end(solver, program, start, nlp)
+
         def end_of(program: BaseNLP, start: Start) -> Outcome:
             constants = violated_constants(program, start.x, self.parameters)
-            return constants or self.end(self.solver, program, start, nlp)
+            return constants or _counted(*ends_in_form(self.form, self.solver, program, start, self.parameters, run))
 
         if not isinstance(program, ReducedNLP) or not program.suits(start, self.parameters):
             return end_of(nlp, start)

@@ -12,6 +12,7 @@ sequence           the program of a motion in phases
 transcribe         the door: from a problem and curves to a program
 deferred           programs that are built on first use
 derived_nlp        programs in terms of another one
+lifted             programs with torques as variables of their own
 trajectory         a motion as functions of the normalised time, as guesses are
 guess              guesses: lines, keyframes, functions of time; curves where none is given
 time_optimal_line  the straight line between two postures, as fast as limits allow

@@ -1,0 +1,119 @@
+"""The forms in which a program is solved: in its own variables, or with torques as variables, too.
+
+Where squares of torques are minimised, lifted programs mostly need a third of the iterations. Fastest motions gain
+nothing, and where things touch, lifted programs need more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from colloc.solver import Hessian, Ipopt, Outcome, Scale, Solver, Start, Status
+from colloc.transcription import BaseNLP, PhasesNLP
+from colloc.transcription.lifted import LiftedNLP, torques_to_lift
+
+FORMS = ("auto", "compact", "lifted", "race")
+PATIENCE = 300  # iterations of a lifted program, at most
+_CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
+# Of the torques of a guessed motion, with which a lifted program begins. With all of them multipliers begin as large as
+# the guess is bad, and the Lagrangian is the less convex for it: over 45 mechanisms the median is 30 iterations, 12 end
+# costlier than in compact form and 13 cheaper. With half it is 23, 7 and 11, with none 22, 11 and 14.
+_SHARE = 0.5
+_TOL = 1e-8  # of stationarity and rows, as IPOPT's own
+_MEAN = 100.0  # mean size of multipliers from which on the tolerance grows with them, as in IPOPT
+
+EndOf = Callable[[Solver, BaseNLP, Start], Outcome]
+
+
+def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_of: EndOf) -> list[Outcome]:
+    """The end of a program, in its own variables, then those of other runs that led to it or were worse.
+
+    Parameters
+    ----------
+    form : "auto", "compact", "lifted" or "race"
+    solver : Solver
+    nlp : BaseNLP
+    start : Start
+        From multipliers, or within a trust region, the program is solved as it is.
+    p : ndarray, shape (n_p,)
+    end_of : callable
+        (solver, program, start) -> the end of a run.
+    """
+    if form == "auto":
+        form = "lifted" if is_lifted(nlp, solver) else "compact"
+    known = start.multipliers is not None or start.bounds is not None
+    if form == "compact" or known or not any(map(torques_to_lift, (*nlp.costs, *nlp.constraints))):
+        return [end_of(solver, nlp, start)]
+    lifted = _lifted_ends(solver, nlp, start, p, end_of)
+    status, iterations = lifted[0].status, lifted[0].iterations
+    limited = status is Status.ITERATION_LIMIT and iterations < PATIENCE
+    if status in _CUT_SHORT or limited or (status is Status.SOLVED and form != "race"):
+        return lifted
+    compact = end_of(solver, nlp, start)
+    if compact.status in _CUT_SHORT and status is not Status.SOLVED:
+        return [compact, *lifted]
+    return (
+        sorted((compact, lifted[0]), key=lambda end: (end.status is not Status.SOLVED, _cost(nlp, end, p))) + lifted[1:]
+    )
+
+
+def is_lifted(nlp: BaseNLP, solver: Solver) -> bool:
+    """Whether a program is solved in lifted form unless another is asked for.
+
+    It is where squares of torques are minimised, and not time, without loads that depend on the motion, such as contact
+    and muscles, by IPOPT with exact second derivatives.
+    """
+    if not (isinstance(solver, Ipopt) and solver.hessian is Hessian.EXACT):
+        return False
+    problems = [phase.problem for phase in nlp.phases.values()]
+    sums = [*problems, *([nlp.problem] if isinstance(nlp, PhasesNLP) else [])]
+    if any(term.fn is None for problem in sums for term in problem.minimize.terms):
+        return False
+    for problem in problems:
+        now = problem.instant
+        motion = ca.vertcat(now.q, now.qd, now.qdd, now.slots.signals, now.slots.states)
+        if any(ca.depends_on(load.wrench, motion) for load in problem.wrenches):
+            return False
+    return any(block.weights is not None and torques_to_lift(block) for block in nlp.costs)
+
+
+def _lifted_ends(solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_of: EndOf) -> list[Outcome]:
+    """The end of the lifted program as one of the program itself, then that before it was confirmed, if it was not."""
+    lifted = LiftedNLP.at(nlp, start.x, p)
+    first = lifted.start(start.x, p, 1.0 if start.near_optimum else _SHARE)
+    end = end_of(solver.limited(iterations=PATIENCE), lifted, start._replace(x=first, scale=None))
+    x, multipliers = lifted.compact(end.x, end.multipliers)
+    scale = None if end.scale is None else Scale(end.scale.cost, end.scale.rows[: nlp.n_g])
+    strategy = f"{end.strategy}, lifted torques"
+    end = replace(end, x=x, multipliers=multipliers, scale=scale, strategy=strategy)
+    if end.status is not Status.SOLVED or _is_optimum(nlp, end, p):
+        return [end]
+    again = end_of(solver, nlp, Start(end.x, end.multipliers, scale=end.scale))
+    if again.status is not Status.SOLVED:
+        return [end if again.status in _CUT_SHORT else again, end]
+    history = {name: end.history[name] + again.history[name] for name in end.history.keys() & again.history.keys()}
+    return [replace(again, strategy=end.strategy, history=history), end]
+
+
+def _is_optimum(nlp: BaseNLP, end: Outcome, p: np.ndarray) -> bool:
+    """Whether stationarity and rows hold as they do at the end of a run of IPOPT."""
+    if end.scale is None:
+        return False
+    _, slope = nlp.grad_f(end.x, p)
+    values, jacobian = nlp.jac_g(end.x, p)
+    multipliers = end.multipliers["g"]
+    gradient = np.array(slope + jacobian.T @ multipliers).ravel() + end.multipliers["x"]
+    rows, (low, high) = np.array(values).ravel(), nlp.bounds_g
+    off = np.maximum(low - rows, rows - high) / end.scale.rows
+    sizes = np.abs(np.append(multipliers * end.scale.rows, end.multipliers["x"] * nlp.scale_x)) / end.scale.cost
+    tolerance = _TOL * max(1.0, sizes.mean() / _MEAN)
+    stationarity = np.abs(gradient * nlp.scale_x)[nlp.free].max(initial=0.0) / end.scale.cost
+    return bool(stationarity <= tolerance and off.max(initial=0.0) <= _TOL)
+
+
+def _cost(nlp: BaseNLP, end: Outcome, p: np.ndarray) -> float:
+    return float(nlp.f(end.x, p))
