@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
+from colloc.support.stopwatch import part
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,8 @@ class Deferred:
     @cached_property
     def source(self) -> Source:
         """The source, measured once."""
-        return self.measure()
+        with part("judge"):
+            return self.measure()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is not measured yet is not for being sent elsewhere; what is, need not be measured there again.

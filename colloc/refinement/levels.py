@@ -14,6 +14,7 @@ from colloc.refinement.run import CUT_SHORT, cut_short
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Start, Status
+from colloc.support.stopwatch import part
 from colloc.transcription.transcribe import build_program
 
 
@@ -43,7 +44,8 @@ def all_levels(first: Attempt, ordered: OrderedCosts, steps: Sequence[NextStep])
 def at_optimum(solution: Solution | PhasesSolution, ordered: OrderedCosts, now: Attempt) -> Attempt:
     """The problem of the level that comes next, solved from a motion on the grid of that motion."""
     begin = time.perf_counter()
-    nlp = build_program(ordered.posed, {name: phase.recipe for name, phase in solution.nlp.phases.items()})
+    with part("build"):
+        nlp = build_program(ordered.posed, {name: phase.recipe for name, phase in solution.nlp.phases.items()})
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near_optimum=True)
     step, attempt = Solve(), replace(now, nlp=nlp, guess=solution, solution=None, begin=begin)
     answer, _ = now.run(nlp, start, begin)
@@ -56,8 +58,7 @@ def _begins(step: NextStep) -> bool:
 
 
 def _counted(solution: Solution | PhasesSolution, earlier: Solution | PhasesSolution) -> Solution | PhasesSolution:
-    """A solution whose effort is that of an earlier one as well."""
+    """A solution whose iterations are those of an earlier one as well."""
     outcome = solution.outcome
-    seconds = {name: spent + earlier.seconds.get(name, 0.0) for name, spent in outcome.seconds.items()}
-    outcome = replace(outcome, iterations=outcome.iterations + earlier.iterations, seconds=seconds)
+    outcome = replace(outcome, iterations=outcome.iterations + earlier.iterations)
     return replace(solution, outcome=outcome, starts=earlier.starts)

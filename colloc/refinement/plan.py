@@ -23,6 +23,7 @@ from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.support.checks import InputError, as_tuple, choice, count, finite_number, flag, quoted, relative_tolerance
+from colloc.support.stopwatch import part
 from colloc.transcription import NLP, PhasesNLP
 
 TOLERANCE = 1e-3  # to which a call without a curve refines
@@ -195,9 +196,10 @@ class SeekStarts(PlanStep):
     def __call__(self, attempt: Attempt, /) -> Attempt:
         from colloc.refinement.seek_starts import best_of_starts  # a single run does without
 
-        best, guess = best_of_starts(
-            attempt.nlp, attempt.answer, attempt.run, attempt.guess, self.count, quick=self.quick
-        )
+        with part("starts", whole=True):
+            best, guess = best_of_starts(
+                attempt.nlp, attempt.answer, attempt.run, attempt.guess, self.count, quick=self.quick
+            )
         return replace(attempt, solution=best, guess=guess)
 
 
@@ -274,12 +276,13 @@ class AtSwitches(PlanStep):
     def __call__(self, attempt: Attempt, /) -> Attempt:
         run = replace(_within(attempt.run, self.tol), cost_tolerance=None)
         solution = _judged(attempt.answer, run.tolerance)
-        if self.arcs:
-            answer = at_switches(solution, run)
-        elif closes_in_on_switches(solution, run.tolerance):
-            answer = on_ends_at_switches(solution, run, attempt.guess, confirmed=attempt.confirm)
-        else:
-            return attempt
+        with part("switches"):
+            if self.arcs:
+                answer = at_switches(solution, run)
+            elif closes_in_on_switches(solution, run.tolerance):
+                answer = on_ends_at_switches(solution, run, attempt.guess, confirmed=attempt.confirm)
+            else:
+                return attempt
         return replace(attempt, nlp=answer.nlp, run=run, solution=replace(answer, starts=solution.starts))
 
 

@@ -15,6 +15,7 @@ from colloc.solution.solution import SURE, BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.solver import Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
+from colloc.support.stopwatch import part
 
 A = TypeVar("A", bound=Solution | PhasesSolution)
 
@@ -67,7 +68,8 @@ def _more_rounds(
         if to_switches and _waits_for_switches(solution, tol):
             break
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
-        nlp = halved(solution) if costlier else next_nlp(solution, tol, settled=has_settled(solution, tol))
+        with part("build"):
+            nlp = halved(solution) if costlier else next_nlp(solution, tol, settled=has_settled(solution, tol))
         if nlp is None:
             break
         finer, _ = run(nlp, solution, begin)

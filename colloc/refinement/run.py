@@ -22,6 +22,7 @@ from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import displayed
 from colloc.support.checks import InputError, warn
+from colloc.support.stopwatch import part
 from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, PhasesNLP, check_determined
 
 A = TypeVar("A", bound=Solution | PhasesSolution)
@@ -108,20 +109,23 @@ class Run:
         """A solution at the nodes that the NLP has, no saddle, and where it started."""
         solution, start = self._stationary(nlp, guess, begin)
         brief = replace(self, solver=self.solver.limited(iterations=PATIENCE))
-        motions = beyond_saddles(solution, self.solver, lambda x: brief._stationary(nlp, x, time.perf_counter())[0])
+        with part("judge"):
+            motions = beyond_saddles(solution, self.solver, lambda x: brief._stationary(nlp, x, time.perf_counter())[0])
         return _after(*motions), start
 
     def _stationary(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
         """The end of a run at the nodes that the NLP has, and where it started."""
-        start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
-        check_determined(nlp)
-        program = reduced(nlp)
-        if undefined := program.first_undefined(start.x, self.parameters):
-            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
+        with part("build"):
+            start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
+            check_determined(nlp)
+            program = reduced(nlp)
+            if undefined := program.first_undefined(start.x, self.parameters):
+                raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         built = time.perf_counter() - begin
-        outcome = self._end(program, start, nlp)
+        with part("solve"):
+            outcome = self._end(program, start, nlp)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
@@ -149,7 +153,9 @@ class Run:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
         seconds = max(self.deadline - time.perf_counter(), 1e-3)
         with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as on_iteration:
-            return solver.prepare(nlp)(start, self.parameters, on_iteration, seconds=seconds)
+            with part("build"):
+                prepared = solver.prepare(nlp)
+            return prepared(start, self.parameters, on_iteration, seconds=seconds)
 
 
 def cut_short(solution: A, status: Status) -> A:

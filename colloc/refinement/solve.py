@@ -34,6 +34,7 @@ from colloc.support.checks import (
 )
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import silent_if_told
+from colloc.support.stopwatch import part, seconds_of_call
 from colloc.transcription import NLP, BaseNLP, PhasesNLP, default_curves, program_of
 
 A = TypeVar("A", Solution, PhasesSolution)
@@ -178,17 +179,19 @@ def solve(
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
     begin = time.perf_counter()
-    has_curve = curve is not None or isinstance(problem, BaseNLP)
-    steps = default_plan(tol, has_curve=has_curve) if plan is None else checked_plan(plan)
-    chosen, deadline = chosen_solver(solver), _deadline(begin, seconds)
-    ordered = None if isinstance(problem, BaseNLP) else OrderedCosts(problem)
-    nlp = _program(problem if ordered is None else ordered.posed, curve, compile, guessed=guess is not None)
-    values = nlp.problem.parameter_values(parameters)
-    run = Run(values, chosen, progress, plan_tolerance(steps, tol), deadline=deadline)
-    end = Attempt(nlp, run, guess, begin=begin).followed(steps)
-    if ordered is not None and not ordered.is_complete:
-        end = all_levels(end, ordered, steps)
-    return _judged_answer(end, begin, raise_on_failure=raise_on_failure, seconds=seconds)
+    with seconds_of_call() as spent:
+        has_curve = curve is not None or isinstance(problem, BaseNLP)
+        steps = default_plan(tol, has_curve=has_curve) if plan is None else checked_plan(plan)
+        chosen, deadline = chosen_solver(solver), _deadline(begin, seconds)
+        ordered = None if isinstance(problem, BaseNLP) else OrderedCosts(problem)
+        with part("build"):
+            nlp = _program(problem if ordered is None else ordered.posed, curve, compile, guessed=guess is not None)
+        values = nlp.problem.parameter_values(parameters)
+        run = Run(values, chosen, progress, plan_tolerance(steps, tol), deadline=deadline)
+        end = Attempt(nlp, run, guess, begin=begin).followed(steps)
+        if ordered is not None and not ordered.is_complete:
+            end = all_levels(end, ordered, steps)
+        return _judged_answer(end, spent, raise_on_failure=raise_on_failure, seconds=seconds)
 
 
 def _deadline(begin: float, seconds: float | None) -> float:
@@ -214,14 +217,13 @@ def _program(
 
 
 def _judged_answer(
-    end: Attempt, begin: float, *, raise_on_failure: bool, seconds: float | None
+    end: Attempt, spent: dict[str, float], *, raise_on_failure: bool, seconds: float | None
 ) -> Solution | PhasesSolution:
-    """The motion at the end of a plan, with the steps that made it and the seconds of the whole call."""
-    outcome = end.answer.outcome
-    spent = outcome.seconds | {"call": time.perf_counter() - begin}
-    solution = replace(end.answer, outcome=replace(outcome, seconds=spent), plan=end.steps)
+    """The motion at the end of a plan, with the steps that made it and the seconds of the call."""
+    solution = replace(end.answer, outcome=replace(end.answer.outcome, seconds=spent), plan=end.steps)
     assert end.start is not None
-    judge(solution, end.start, raise_on_failure, seconds)
+    with part("judge"):
+        judge(solution, end.start, raise_on_failure, seconds)
     return solution
 
 
@@ -300,17 +302,18 @@ def refine(
     begin = time.perf_counter()
     deadline = _deadline(begin, seconds)
     tolerance = relative_tolerance("tol", tol)
-    run = Run(solution.parameters, chosen_solver(solver), progress, tolerance, deadline=deadline)
     steps: list[NextStep] = [Refine(tolerance), AtSwitches()]
     if at is not None:
         choice("at", at, ("switches",))
-        steps = [AtSwitches(tolerance, arcs=True)]
-    first = Attempt(solution.nlp, run, solution=solution, start=solution.x, steps=solution.plan)
-    if solution.ordered is None:
-        end = first.followed(steps)
-    else:
-        if at is not None:
+        if solution.ordered is not None:
             raise InputError("refine at switches takes a motion with one cost, not with costs in order of importance")
-        anew = OrderedCosts(solution.ordered.problem)
-        end = all_levels(at_optimum(solution, anew, first).followed(steps), anew, steps)
-    return _judged_answer(end, begin, raise_on_failure=False, seconds=seconds)
+        steps = [AtSwitches(tolerance, arcs=True)]
+    run = Run(solution.parameters, chosen_solver(solver), progress, tolerance, deadline=deadline)
+    with seconds_of_call() as spent:
+        first = Attempt(solution.nlp, run, solution=solution, start=solution.x, steps=solution.plan)
+        if solution.ordered is None:
+            end = first.followed(steps)
+        else:
+            anew = OrderedCosts(solution.ordered.problem)
+            end = all_levels(at_optimum(solution, anew, first).followed(steps), anew, steps)
+        return _judged_answer(end, spent, raise_on_failure=False, seconds=seconds)

@@ -32,12 +32,16 @@ from colloc.support.checks import InputError, finite_array, function, quoted, te
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property, kept_by
 from colloc.support.named import Named
+from colloc.support.stopwatch import part
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
 _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 
-# What follows from the motion alone, however it was come by.
-of_motion = kept_by("measured")
+
+def of_motion(measure: Callable[[Any], Any]) -> Any:
+    """A property that follows from the motion alone, however it was come by."""
+    return kept_by("measured")(part("judge")(measure))
+
 
 # Of the tolerance: an estimate of the distance from the best below needs no finer grid that confirms it. Of 249 motions
 # none is further away than four times the estimate: `benchmarks.gap`.
@@ -229,7 +233,12 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Wall time [s]: "build" and "solve" of this answer, "callbacks" as a part of the latter, "call" of it all."""
+        """Wall time [s] of the call, "call", and its parts, which add up to it.
+
+        "build" makes programs and their functions, "starts" looks for cheaper optima, "solve" is the solver's, of which
+        "callbacks" are functions and derivatives, "judge" measures errors, "switches" divides motions, "other" is the
+        rest.
+        """
         return self.outcome.seconds
 
     @property

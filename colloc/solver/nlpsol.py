@@ -15,6 +15,7 @@ from colloc.solver.progress import OnIteration
 from colloc.solver.scaling import Hessian, ScaledNLP, run_scale, unscaled_costs
 from colloc.solver.solver import Outcome, Start, Status
 from colloc.support.checks import InputError
+from colloc.support.stopwatch import note_within, part
 from colloc.transcription import BaseNLP
 
 _SETTINGS = {"calc_lam_p": False, "print_time": False, "show_eval_warnings": False}
@@ -110,14 +111,15 @@ class Nlpsol:
     ) -> tuple[Outcome, dict[str, Any]]:
         """The end of a run, and what CasADi has recorded of it."""
         begin = time.perf_counter()
-        scale = run_scale(self._nlp, start.x, parameters) if start.scale is None else start.scale
-        if scale.rows.shape != (self._nlp.n_g,):
-            raise InputError(f"scale.rows must have {self._nlp.n_g} entries, got shape {scale.rows.shape}")
-        scaled = ScaledNLP(self._nlp, scale.anchor is not None)
-        instance = self._idle(scaled) or self._new(scaled)
+        with part("build"):
+            scale = run_scale(self._nlp, start.x, parameters) if start.scale is None else start.scale
+            if scale.rows.shape != (self._nlp.n_g,):
+                raise InputError(f"scale.rows must have {self._nlp.n_g} entries, got shape {scale.rows.shape}")
+            scaled = ScaledNLP(self._nlp, scale.anchor is not None)
+            instance = self._idle(scaled) or self._new(scaled)
         arguments, monitor, built = scaled.arguments(start, parameters, scale), instance.monitor, time.perf_counter()
         monitor.begin((arguments["lbg"], arguments["ubg"]), scale.cost, scaled.unscaled, on_iteration, seconds)
-        with Interruptible(monitor):
+        with part("solve"), Interruptible(monitor):
             result = instance.solver(**arguments)
         monitor.end()
         stats = instance.solver.stats()
@@ -130,6 +132,7 @@ class Nlpsol:
         stopped = monitor.stop or status is Status.TIME_LIMIT
         best = monitor.best if stopped and status is not Status.SOLVED else None
         callbacks = sum(float(spent) for key, spent in stats.items() if key.startswith("t_wall_nlp_"))
+        note_within("callbacks", callbacks)
         outcome = Outcome(
             scaled.unscaled(np.array(result["x"]).ravel() if best is None else best),
             scaled.unscaled_multipliers(np.array(result["lam_g"]).ravel(), np.array(result["lam_x"]).ravel(), scale),

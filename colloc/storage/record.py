@@ -39,6 +39,7 @@ _MOST = 10**9  # iterations
 _CONTENT = (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.SADDLE)
 _OPTIMAL = (*_CONTENT, Status.ACCEPTABLE)
 _SECONDS = {"build", "solve"}
+_MORE_SECONDS = {"starts", "judge", "switches", "other", "callbacks", "call"}
 _PHASE = {"model", "joints", "curve"}
 _SIGNAL = "signal_"  # and the name of an unknown signal or state: its samples
 
@@ -294,8 +295,8 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "duration": (lambda v: _number(v) and v > 0, "a positive number"),
     "iterations": (lambda v: type(v) is int and 0 <= v < _MOST, "a number of iterations"),
     "seconds": (
-        lambda v: _numbers(v) and _SECONDS <= set(v) <= _SECONDS | {"callbacks", "call"} and min(v.values()) >= 0,
-        "the seconds of build, solve, callbacks and call",
+        lambda v: _numbers(v) and _SECONDS <= set(v) <= _SECONDS | _MORE_SECONDS and min(v.values()) >= 0,
+        "the seconds of build, solve and other parts of a call",
     ),
     "violations": (lambda v: isinstance(v, list), "a list"),
     "phases": (
@@ -325,7 +326,7 @@ def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     if meta["sha256"] != checksum(arrays, meta):
         raise InputError(f"{name!r} is damaged: its checksum does not fit its content")
     status, message = Status(meta["status"]), meta["message"]
-    if status in _CONTENT and STATUS_OF_MESSAGE.get(message, status) not in _CONTENT:
+    if status in _CONTENT and STATUS_OF_MESSAGE.get(message.partition(",")[0], status) not in _CONTENT:
         raise InputError(
             f"{name!r} contradicts itself: its status is {str(status)!r}, the solver's message {message!r}"
         )

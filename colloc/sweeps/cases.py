@@ -23,6 +23,7 @@ from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+from colloc.support.stopwatch import part, seconds_of_call
 from colloc.sweeps.programs import first_program
 from colloc.sweeps.warnings import warnings_of
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
@@ -162,7 +163,19 @@ class CaseSolver(Portable):
 
     def _solved(self, case: Case) -> Solution | PhasesSolution:
         """The solution of a case, in whatever status the solver has left it."""
-        begin, nlp = time.perf_counter(), self._program(case.values).built
+        with seconds_of_call() as spent:
+            solution = self._answer(case)
+            solution = replace(solution, outcome=replace(solution.outcome, seconds=spent))
+            _ = solution.status
+        if solution.outcome.status is Status.INTERRUPTED:
+            raise InterruptedError(solution.status)
+        return solution
+
+    def _answer(self, case: Case) -> Solution | PhasesSolution:
+        """The motion at the end of the steps of a case."""
+        begin = time.perf_counter()
+        with part("build"):
+            nlp = self._program(case.values).built
         run = self._run(nlp.problem, case.values)
         guess = self.guess if case.neighbour is None else self._neighbour(nlp, *case.neighbour)
         solved = Solve()(Attempt(nlp, run, guess, begin=begin))
@@ -170,10 +183,7 @@ class CaseSolver(Portable):
             solved = Solve()(Attempt(nlp, run, self.guess, begin=begin))  # a neighbour that misleads
         if self.tol is not None:
             solved = replace(solved, guess=None).followed([Refine(), AtSwitches()])
-        solution = solved.answer
-        if solution.outcome.status is Status.INTERRUPTED:
-            raise InterruptedError(solution.status)
-        return solution
+        return solved.answer
 
     def _stored(self, solution: Solution | PhasesSolution) -> StoredCase:
         row: dict[str, Any] = {"status": str(solution.status), "reason": ""}

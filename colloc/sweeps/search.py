@@ -28,6 +28,7 @@ from colloc.support.checks import InputError, count, flag, instance, relative_to
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.pickling import Portable
 from colloc.support.progress import Progress, silent_if_told
+from colloc.support.stopwatch import part, seconds_of_call
 from colloc.support.threads import tracked
 from colloc.sweeps.executors import check_executor, open_executor, results
 from colloc.sweeps.guesses import check_guess
@@ -172,7 +173,11 @@ class Refining(Portable):
         guess: Any = self.coarse.guess if result is None else self.coarse.solution(result)
         steps = [Solve(), Refine(), AtSwitches()] if self.refines else [Solve()]
         try:
-            return Attempt(self.program.built, self.run, guess, begin=begin).followed(steps).answer
+            with seconds_of_call() as spent:
+                with part("build"):
+                    nlp = self.program.built
+                answer = Attempt(nlp, self.run, guess, begin=begin).followed(steps).answer
+                return replace(answer, outcome=replace(answer.outcome, seconds=spent))
         except InputError as error:
             return str(error)
 
