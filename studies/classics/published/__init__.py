@@ -31,10 +31,11 @@ STATEMENTS: dict[str, Statement] = {**INTEGRATORS, **OSCILLATORS, **REACTORS, **
 NOT_STATED: dict[str, str] = {
     "mk2_five_link": "its equations of motion are in a program that is not published with it",
 }  # why, by name
+DEFAULT = 1e-3  # of a call without a curve
 FINER = 0.1  # tolerance of the digits of ours, over that of the answer
 OPTIONS = (
     Option("only", "", "names of rows, with commas between them; all by default"),
-    Option("tol", 1e-6, "tolerance of the answers", above=0.0),
+    Option("tol", 1e-6, "tolerance of the answers whose published digits are as many", above=0.0),
     Option("seconds", 120.0, "time limit of an answer, and of every attempt at a finer one [s]", above=0.0),
     Option("plain", False, "no digits of ours, and no certificates"),
 )
@@ -117,8 +118,15 @@ class Answer(NamedTuple):
         return (self.row.name, self.status, *numbers, verdict, finer, certificate, *work)
 
 
+def tolerance(row: Published, statement: Statement, tol: float) -> float:
+    """The tolerance of an answer, no finer than the digits that it is compared with."""
+    digits = SAME if statement.optimum is not None else row.room / (abs(row.optimum) or 1.0)
+    return max(tol, min(digits, DEFAULT))
+
+
 def answer(row: Published, statement: Statement, tol: float, seconds: float, *, plain: bool = False) -> Answer:
     """The answer of the plain call, and unless `plain` the digits of a finer grid with its certificate."""
+    tol = tolerance(row, statement, tol)
     begin = time.process_time()
     guess = statement.guess() if statement.guess else None
     problem: Any = statement.problem()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, sqrt
 
 import casadi as ca
 
@@ -33,7 +33,7 @@ def obstacle_2d() -> co.Problem:
             co.path(clear, lower=0.1, upper=100.0, scale=0.1, name="clearance"),
         ],
         unknowns=[
-            co.Unknown("theta", lower=-10.0, upper=10.0),
+            co.Unknown("theta", lower=-10.0, upper=10.0, guess=atan2(1.6, 1.2)),
             co.State("x", rate=lambda now: speed * ca.cos(now.theta), lower=0.0, upper=2.0),
             co.State("y", rate=lambda now: speed * ca.sin(now.theta), lower=0.0, upper=2.0),
         ],
