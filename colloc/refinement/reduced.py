@@ -1,33 +1,36 @@
-"""A program without limits that a cost keeps torques away from: fewer rows to differentiate and to eliminate.
+"""A program without rows that need not be there: fewer to differentiate and to eliminate.
 
-Torques whose squares are minimised stay small by themselves, and in many joints most of their limits never hold. They
-are set aside. An optimum that meets them is the answer, whose message says so; else the whole program is solved, from
-where the search began, as the optimum without limits may lie in another and costlier basin.
+Torques whose squares are minimised stay small by themselves, and in many joints most of their limits never hold;
+equations that follow from others make systems singular. Both are set aside. An optimum that meets them is the answer,
+whose message says so; else a program with them is solved, from where the search began: the optimum without limits may
+lie in another and costlier basin, and equations may follow from others in one place alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
+from colloc.dynamics.rows import Rows
+from colloc.refinement.dependent_rows import dependent_rows
 from colloc.solver import Outcome, Start
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP, PhasesNLP
 from colloc.transcription.derived_nlp import DerivedNLP
 from colloc.transcription.nlp import ProgramCache
 
-_MET = 1e-8  # of a row's natural size
+_MET = 1e-7  # of a row's natural size
 _MANY = 20  # torques of one instant: with fewer a search takes little less time, and ends in as many iterations
-_CLOSE = 0.9  # of a limit: an optimum that comes so close may be held there
+_CLOSE = 0.9  # of a limit, that may hold where an optimum comes as close
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedNLP(DerivedNLP):
-    """Another program without some of its inequalities.
+    """Another program without some of its rows.
 
     Parameters
     ----------
@@ -55,30 +58,44 @@ class ReducedNLP(DerivedNLP):
         return replace(outcome, multipliers={**outcome.multipliers, "g": multipliers}, scale=scale)
 
     def holds(self, x: np.ndarray, p: np.ndarray) -> bool:
-        """Whether the limits that are set aside are met at x."""
-        return self._peak(x, p) <= 1 + _MET
+        """Whether the rows that are set aside are met at x."""
+        for values, rows in self._set_aside(x, p):
+            outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]) / rows.scale[:, None]
+            if not (outside <= _MET).all():
+                return False
+        return True
 
-    def suits(self, start: Start, p: np.ndarray) -> bool:
-        """Whether a start can do without the limits: from an optimum that comes close to one, a search cannot."""
-        return not (start.near_optimum or start.multipliers is not None) or self._peak(start.x, p) < _CLOSE
+    def peak(self, x: np.ndarray, p: np.ndarray) -> float:
+        """Largest value of limits to either side of zero, relative to these; infinite where one is no number."""
+        shares = [
+            np.maximum(values / rows.upper[:, None], values / rows.lower[:, None]).max()
+            for values, rows in self._set_aside(x, p)
+        ]
+        return float(np.nan_to_num(max(shares), nan=np.inf))
+
+    def _set_aside(self, x: np.ndarray, p: np.ndarray) -> Iterator[tuple[np.ndarray, Rows]]:
+        """Values of the rows that are set aside, and the rows, block by block."""
+        for number, chosen in self.aside.items():
+            block = self.nlp.constraints[number]
+            yield block.evaluate(x, p)[chosen], block.rows.take(np.flatnonzero(chosen).tolist())
 
     @property
-    def n_aside(self) -> int:
-        """Number of rows that are set aside."""
-        return self.nlp.n_g - self._kept.size
-
-    def _peak(self, x: np.ndarray, p: np.ndarray) -> float:
-        """Largest value of the rows that are set aside, relative to their limits; infinite where one is no number."""
-        peaks = []
-        for number, rows in self.aside.items():
+    def described(self) -> str:
+        """What is set aside, in words."""
+        limits, equations = 0, []
+        for number, chosen in self.aside.items():
             block = self.nlp.constraints[number]
-            values, low, high = block.evaluate(x, p), block.rows.lower, block.rows.upper
-            peaks.append(np.maximum(values / high[:, None], values / low[:, None])[rows].max())
-        return float(np.nan_to_num(max(peaks), nan=np.inf))
+            equal = chosen & (block.rows.lower == block.rows.upper)
+            limits += int(np.count_nonzero(chosen & ~equal)) * block.n_slices
+            equations += [self.nlp.owner(block)[0] + block.rows.labels[row] for row in np.flatnonzero(equal)]
+        words = [f"{limits} limits of torques set aside"] if limits else []
+        if equations:
+            words.append(f"left out, as they follow from other equations: {', '.join(dict.fromkeys(equations))}")
+        return ", ".join(words)
 
     @cached_property
     def cache(self) -> ProgramCache:
-        """That of all programs without these limits: one is made anew for every solve of the other program."""
+        """That of all programs without these rows: one is made anew for every solve of the other program."""
         key = ("without", *((number, rows.tobytes()) for number, rows in self.aside.items()))
         return self.nlp.cache.setdefault(key, ProgramCache())
 
@@ -115,8 +132,26 @@ class ReducedNLP(DerivedNLP):
         return self.nlp.owner(self._remaining.get(block, block))
 
 
-def reduced(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
-    """A program without limits of torques that its cost keeps small; itself where there are none."""
+def programs(nlp: NLP | PhasesNLP, start: Start, p: np.ndarray) -> list[BaseNLP]:
+    """Programs with ever more rows, the last of which is the whole one.
+
+    One is solved after another, from the same start, until what is set aside in one is met at its optimum. From an
+    optimum that comes close to a limit, limits stay.
+    """
+    limits, equations = without_limits(nlp), dependent_rows(nlp, start.x, p)
+    few = [ReducedNLP(nlp, equations)] if equations else []
+    if isinstance(limits, ReducedNLP):
+        from_optimum = start.near_optimum or start.multipliers is not None
+        if not from_optimum or limits.peak(start.x, p) < _CLOSE:
+            aside = dict(limits.aside)
+            for number, rows in equations.items():
+                aside[number] = aside.get(number, False) | rows
+            few.insert(0, ReducedNLP(nlp, aside))
+    return [*few, nlp]
+
+
+def without_limits(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
+    """A program without limits of torques that its cost keeps small; itself where these are few."""
     aside = {} if _minimises_time(nlp) else _kept_small(nlp)
     largest = max((np.count_nonzero(rows) for rows in aside.values()), default=0)
     return ReducedNLP(nlp, aside) if largest >= _MANY else nlp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.forms import ends_in_form
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
-from colloc.refinement.reduced import ReducedNLP, reduced
+from colloc.refinement.reduced import ReducedNLP, programs
 from colloc.refinement.saddles import PATIENCE, beyond_saddles
 from colloc.solution.more_nodes import with_nodes
 from colloc.solution.phases import PhasesSolution, solution_of
@@ -119,20 +120,20 @@ class Run:
         """The end of a run at the nodes that the NLP has, and where it started."""
         with part("build"):
             start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
-            check_determined(nlp)
-            program = reduced(nlp)
-            if undefined := program.first_undefined(start.x, self.parameters):
+            few, *more = programs(nlp, start, self.parameters)
+            check_determined(few)
+            if undefined := few.first_undefined(start.x, self.parameters):
                 raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         built = time.perf_counter() - begin
         with part("solve"):
-            outcome = self._end(program, start, nlp)
+            outcome = self._end([few, *more], start, nlp)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
         return solution_of(nlp, outcome, self.parameters), start.x
 
-    def _end(self, program: BaseNLP, start: Start, nlp: NLP | PhasesNLP) -> Outcome:
-        """The end of a run of the solver; with all limits where a program without some exceeds these."""
+    def _end(self, attempts: Sequence[BaseNLP], start: Start, nlp: NLP | PhasesNLP) -> Outcome:
+        """The end of a run of the solver of the first program whose optimum meets what it sets aside."""
 
         def run(solver: Solver, program: BaseNLP, start: Start) -> Outcome:
             return self.end(solver, program, start, nlp)
@@ -141,13 +142,16 @@ class Run:
             constants = violated_constants(program, start.x, self.parameters)
             return constants or _counted(*ends_in_form(self.form, self.solver, program, start, self.parameters, run))
 
-        if not isinstance(program, ReducedNLP) or not program.suits(start, self.parameters):
-            return end_of(nlp, start)
-        outcome = program.lifted(end_of(program, program.start(start)))
-        solved = outcome.status is Status.SOLVED
-        if outcome.status in _DOUBTFUL or (solved and not program.holds(outcome.x, self.parameters)):
-            return _counted(end_of(nlp, start), outcome)
-        return replace(outcome, message=f"{outcome.message}, {program.n_aside} limits of torques set aside")
+        earlier: list[Outcome] = []
+        for program in attempts:
+            if not isinstance(program, ReducedNLP):
+                break
+            outcome = program.lifted(end_of(program, program.start(start)))
+            solved = outcome.status is Status.SOLVED
+            if outcome.status not in _DOUBTFUL and (not solved or program.holds(outcome.x, self.parameters)):
+                return _counted(replace(outcome, message=f"{outcome.message}, {program.described}"), *earlier)
+            earlier.append(outcome)
+        return _counted(end_of(nlp, start), *earlier)
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
         """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""

@@ -11,7 +11,7 @@ from colloc.models.chains.serial import spatial_chain
 from colloc.models.two_link import two_link
 from colloc.refinement import reduced as module
 from colloc.refinement import run
-from colloc.refinement.reduced import ReducedNLP, reduced
+from colloc.refinement.reduced import ReducedNLP, without_limits
 from colloc.solver import Status
 
 CURVE = co.BSpline(10)
@@ -32,7 +32,7 @@ def lift(*limits: co.problem.Statement, cost: co.problem.Cost = EFFORT, duration
 
 def in_full(monkeypatch: pytest.MonkeyPatch, problem: co.Problem | co.Phases) -> Any:
     with monkeypatch.context() as patch:
-        patch.setattr(run, "reduced", lambda nlp: nlp)
+        patch.setattr(run, "programs", lambda nlp, *_: [nlp])
         return co.solve(problem, CURVE)
 
 
@@ -48,7 +48,7 @@ def test_limits_out_of_reach_change_nothing_but_the_number_of_rows(monkeypatch):
     np.testing.assert_allclose(solution.cost, full.cost, rtol=1e-8)
     np.testing.assert_allclose(solution.x, full.x, rtol=1e-5, atol=1e-6)
     assert solution.nlp.n_g == full.nlp.n_g == solution.multipliers["g"].size
-    program = reduced(solution.nlp)
+    program = without_limits(solution.nlp)
     assert isinstance(program, ReducedNLP)
     (limits,) = (block for block in solution.nlp.constraints if block.name == "tau bounds")
     assert program.n_g == solution.nlp.n_g - 2 * limits.n_slices
@@ -93,7 +93,7 @@ def test_rows_keep_their_names():
     limits = co.bounds(tau={"shoulder": (-500.0, 500.0), "elbow": (-500.0, np.inf)}, qd=(-9.0, 9.0))
     still = co.path(lambda now: now.qd[0] + 1e-3 * now.tau[1], lower=-50.0, upper=50.0, name="mixed")
     nlp = co.transcribe(lift(limits, still), CURVE)
-    program = reduced(nlp)
+    program = without_limits(nlp)
     assert isinstance(program, ReducedNLP)
     names = [nlp.row_name(k) for k in range(nlp.n_g)]
     kept = [program.row_name(k) for k in range(program.n_g)]
@@ -120,14 +120,14 @@ def test_rows_keep_their_names():
 )
 def test_other_limits_stay(problem):
     nlp = co.transcribe(problem, CURVE)
-    assert reduced(nlp) is nlp
+    assert without_limits(nlp) is nlp
 
 
 def test_limits_of_torques_that_cost_nothing_stay():
     problem = lift(
         co.bounds(tau=(-500.0, 500.0)), cost=co.integral(lambda now: now.tau[1] ** 2 + 1e-3 * ca.sumsqr(now.qdd))
     )
-    program = reduced(co.transcribe(problem, CURVE))
+    program = without_limits(co.transcribe(problem, CURVE))
     assert isinstance(program, ReducedNLP)
     assert {name.split("]")[0] for name in map(program.row_name, range(program.n_g))} == {"tau[shoulder"}
 
@@ -139,7 +139,7 @@ def test_phases_set_aside_their_own_limits(monkeypatch):
     problem = co.Phases({"up": first, "on": second}, [co.connect("up", "on")])
     solution, full = co.solve(problem, CURVE), in_full(monkeypatch, problem)
     np.testing.assert_allclose(solution.cost, full.cost, rtol=1e-7)
-    program = reduced(solution.nlp)
+    program = without_limits(solution.nlp)
     assert isinstance(program, ReducedNLP)
     assert set(program.owners.values()) <= {"up", "on"}
 
@@ -148,9 +148,9 @@ def test_from_an_optimum_a_search_begins_with_its_multipliers():
     problem = lift(co.bounds(tau=(-500.0, 500.0)))
     nlp = co.transcribe(problem, CURVE)
     first = co.solve(nlp)
-    functions = reduced(nlp).jac_g, reduced(nlp).hess_lag
+    functions = without_limits(nlp).jac_g, without_limits(nlp).hess_lag
     again = co.solve(nlp, guess=first)
-    assert (reduced(nlp).jac_g, reduced(nlp).hess_lag) == functions  # made once for all solves
+    assert (without_limits(nlp).jac_g, without_limits(nlp).hess_lag) == functions  # made once for all solves
     assert again.iterations < first.iterations / 2
     np.testing.assert_allclose(again.cost, first.cost, rtol=1e-9)
 
@@ -169,5 +169,5 @@ def test_few_limits_are_not_worth_it(monkeypatch):
     monkeypatch.setattr(module, "_MANY", 20)
     limits = [co.initial(q=0.0, qd=0.0), co.final(q=0.1, qd=0.0), co.bounds(tau=(-1e4, 1e4))]
     few, many = (co.transcribe(co.Problem(spatial_chain(n), 1.0, EFFORT, limits), co.BSpline(5)) for n in (19, 20))
-    assert reduced(few) is few
-    assert isinstance(reduced(many), ReducedNLP)
+    assert without_limits(few) is few
+    assert isinstance(without_limits(many), ReducedNLP)
