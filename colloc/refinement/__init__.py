@@ -15,7 +15,7 @@ iteration        an iteration of a solve, as a progress function receives it
 levels           costs in order of importance, one level after another
 switches         a motion in arcs that meet where limits begin and cease to hold, and a grid that ends there
 reduced          a program without limits that a cost keeps torques away from, and without needless equations
-dependent_rows   equations that follow from others at the same instant
+redundant        equations that follow from others at the same instant
 warnings         reservations about an answer, in sentences
 failure          warnings of doubtful answers, an error for none
 """

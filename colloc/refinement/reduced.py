@@ -16,7 +16,7 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.dynamics.rows import Rows
-from colloc.refinement.dependent_rows import dependent_rows
+from colloc.refinement.redundant import redundant_rows
 from colloc.solver import Outcome, Start
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP, PhasesNLP
@@ -138,7 +138,7 @@ def programs(nlp: NLP | PhasesNLP, start: Start, p: np.ndarray) -> list[BaseNLP]
     One is solved after another, from the same start, until what is set aside in one is met at its optimum. From an
     optimum that comes close to a limit, limits stay.
     """
-    limits, equations = without_limits(nlp), dependent_rows(nlp, start.x, p)
+    limits, equations = without_limits(nlp), redundant_rows(nlp, start.x, p)
     few = [ReducedNLP(nlp, equations)] if equations else []
     if isinstance(limits, ReducedNLP):
         from_optimum = start.near_optimum or start.multipliers is not None

@@ -5,7 +5,7 @@
 
 random_problems  problems with a known motion, and impossible ones
 altered          random motions by devices that save time, and without them
-dependent_rows   equations that follow from others beside independent ones
+redundant        equations that follow from others beside independent ones
 saddles          symmetric motions with a cheaper one beside them
 certified        certificates of answers that are solved
 relaxations      infeasible problems, and what makes them feasible

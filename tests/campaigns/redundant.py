@@ -20,8 +20,8 @@ from tests.campaigns.child import attempt_apart
 
 _CURVES = (co.BSpline(12), co.Radau(10), co.HermiteSimpson(16))
 _SNIPPET = """
-from tests.campaigns import dependent_rows
-dependent_rows.check({seed}, {along})
+from tests.campaigns import redundant
+redundant.check({seed}, {along})
 """
 
 Equation = Callable[[Any], ca.SX]

@@ -31,7 +31,7 @@ class _Equation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Instant:
+class _Equations:
     """The equations that hold at one instant, as a dense system in the variables that they contain.
 
     Parameters
@@ -113,17 +113,17 @@ class _Instant:
         return True
 
 
-def dependent_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[int, np.ndarray]:
+def redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[int, np.ndarray]:
     """Equations that follow from others, as seen beside x, shape (n_x,).
 
     By the number of a constraint block which of its rows, ndarray of bool; blocks without such rows are left out.
     """
-    if "dependent rows" not in nlp.cache:
-        nlp.cache["dependent rows"] = _dependent_rows(nlp, x, p)
-    return nlp.cache["dependent rows"]
+    if "redundant rows" not in nlp.cache:
+        nlp.cache["redundant rows"] = _redundant_rows(nlp, x, p)
+    return nlp.cache["redundant rows"]
 
 
-def _dependent_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[int, np.ndarray]:
+def _redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[int, np.ndarray]:
     together = _together(nlp)
     seen = [number for numbers in together for number in numbers]
     dependent: dict[int, np.ndarray] = {}
@@ -134,7 +134,7 @@ def _dependent_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[
         droppable = {number for number in numbers if seen.count(number) == 1}
         rng = np.random.default_rng(0)
         some = [instants[k] for k in sorted({0, len(instants) // 2, len(instants) - 1})]
-        tried = [_Instant(nlp, p, {k: _at(nlp.constraints[k], site) for k, site in sites.items()}) for sites in some]
+        tried = [_Equations(nlp, p, {k: _at(nlp.constraints[k], site) for k, site in sites.items()}) for sites in some]
         found = tried[0].dependent(x, droppable, rng)
         if found and all(instant.follow(x, found, rng) for instant in tried):
             for number, row in found:

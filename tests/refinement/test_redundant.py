@@ -10,7 +10,7 @@ import pytest
 import colloc as co
 from colloc.models.chains.serial import planar_chain, spatial_chain
 from colloc.refinement import reduced
-from colloc.refinement.dependent_rows import dependent_rows
+from colloc.refinement.redundant import redundant_rows
 from colloc.solution.warm_start import start_from
 from colloc.solver import Status
 
@@ -41,7 +41,7 @@ def along(*rows: Callable[[Any], ca.SX]) -> list[co.problem.Statement]:
 def left_out(problem: co.Problem | co.Phases, curve: Any = CURVE) -> list[str]:
     nlp = co.transcribe(problem, curve, compile=False)
     p = nlp.problem.parameter_values()
-    found = dependent_rows(nlp, start_from(nlp, None, p).x, p)
+    found = redundant_rows(nlp, start_from(nlp, None, p).x, p)
     return [nlp.constraints[k].rows.labels[row] for k, rows in found.items() for row in np.flatnonzero(rows)]
 
 
@@ -120,7 +120,7 @@ def test_what_follows_nowhere_else_is_solved_with_all_equations(monkeypatch):
     problem = reach(*at_end(turned, lambda now: now.q[0]))
     whole = co.solve(problem, CURVE)
     wrong = {len(whole.nlp.constraints) - 1: np.array([True])}
-    monkeypatch.setattr(reduced, "dependent_rows", lambda *_: wrong)
+    monkeypatch.setattr(reduced, "redundant_rows", lambda *_: wrong)
     solution = co.solve(problem, CURVE)
     np.testing.assert_array_equal(solution.x, whole.x)
     assert solution.message == whole.message
