@@ -14,6 +14,7 @@ kkt           its conditions, linearised and factorised once
 numbers       the numbers that a problem is made of, and what each moves in the conditions
 explain       why a problem fails, or what limits its answer
 elastic       the program whose limits give way at a cost
+gains         what a limit gains by itself, of all multipliers the least
 limits        numbers that a problem states once, with all rows and variables that they bound
 widened       problems restated with wider limits
 multipliers   what a unit of every limit is worth

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from colloc.optimality.elastic import Relaxed, smallest_relaxation
+from colloc.optimality.gains import multiplier_set
 from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
 from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.widened import widened
@@ -106,7 +107,8 @@ class ActiveLimit(Limit):
     place, side, row, joint, bound, unit, size, prescribed, equation, entries :
         As in `Relaxation`.
     gain : float
-        By how much the cost falls per unit by which the limit gives way at all times: the sum of its multipliers.
+        By how much the cost falls per unit by which the limit alone gives way at all times: the sum of its multipliers,
+        the least where these are not unique as limits depend on each other.
     first, last : float [s]
         When it is active, first and last; NaN for a duration and for constants.
 
@@ -207,8 +209,8 @@ def explain(
     of zero, give way if nothing else helps; equations of states, closures, links and impacts never. The least is a
     local one, of two searches from the last iterate and from the guess that `solve` makes.
 
-    Of an answer the active limits, ranked by what the cost gains if they give way, and how well the equations are
-    conditioned.
+    Of an answer the active limits, ranked by what the cost gains if one of them gives way, and how well the equations
+    are conditioned. A limit is left out beside which another one goes on to hold.
 
     Parameters
     ----------
@@ -366,18 +368,59 @@ def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
     """Active limits by what they gain, and the conditioning of the active rows."""
     x, p, nlp = solution.x, solution.parameters, _opened(solution.problem, DeferredNLP.of(solution.nlp).recipes)
     multipliers = multipliers_without_fixed(solution.nlp, solution.multipliers, nlp, x, p)
-    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
-    times, active = entry_times(nlp, x), []
-    for limit in limits_of(nlp, solution.problem):
-        # Of several bounds on a variable the narrowest holds it.
-        narrowest = (lower if limit.side == "lower" else upper)[limit.entries]
-        holds = limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size
-        pull = np.where(holds, np.maximum(limit.sign * multipliers[limit.entries], 0.0), 0.0)
-        if pull.sum() * limit.size > _LEAST * solution.cost_scale:
-            when = times[limit.entries[pull > _SHARE * pull.max()]]
-            active.append(ActiveLimit(**vars(limit), gain=float(pull.sum()), first=when.min(), last=when.max()))
+    limits, values = limits_of(nlp, solution.problem), _values(nlp, x, p)
+    sides, alone = _active(nlp, limits, values, multipliers / solution.cost_scale)
+    every, times, active = multiplier_set(nlp, x, p, multipliers, sides), entry_times(nlp, x), []
+    for limit, entries in zip(limits, alone, strict=True):
+        pull = np.maximum(limit.sign * multipliers[entries], 0.0)
+        if pull.sum() * limit.size <= _LEAST * solution.cost_scale:
+            continue
+        gain = every.least(entries, limit.sign)
+        if gain * limit.size > _LEAST * solution.cost_scale:
+            when = times[entries[pull > _SHARE * pull.max()]]
+            active.append(ActiveLimit(**vars(limit), gain=gain, first=when.min(), last=when.max()))
     active.sort(key=lambda limit: (limit.prescribed, -limit.of_percent))
     return Explanation(solution, limits=tuple(active), **_conditioning(solution))
+
+
+def _active(
+    nlp: BaseNLP, limits: Sequence[Limit], values: np.ndarray, multipliers: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Which rows and variables are at their bounds, and what every limit holds that no other holds as well.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+        With nothing fixed: what is prescribed the limits say.
+    limits : sequence of Limit
+    values, multipliers : ndarray, shape (n_g + n_x,)
+        Multipliers relative to the cost.
+
+    Returns
+    -------
+    ndarray of int, shape (n_g + n_x,)
+        1 at an upper bound, -1 at a lower one, 2 for equations, else 0.
+    list of ndarray of int
+        For every limit some of its entries.
+    """
+    size = np.append(nlp.scale_g, nlp.scale_x)
+    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    for limit in limits:
+        narrower, bounds = (np.minimum, upper) if limit.side == "upper" else (np.maximum, lower)
+        bounds[limit.entries] = narrower(bounds[limit.entries], limit.bound)
+    # A solver leaves of a bound that holds a small distance and a large multiplier.
+    push = (
+        np.where(multipliers > 0, upper - values, values - lower)
+        <= np.maximum(np.abs(multipliers) * size, _CLOSE) * size
+    )
+    sides = np.where(push, np.where(multipliers > 0, 1, -1), 0)
+    sides = np.where(lower >= upper, 2, sides)
+    held, holders = [], {side: np.zeros(size.size, dtype=int) for side in (1, -1)}
+    for limit in limits:
+        narrowest = (upper if limit.side == "upper" else lower)[limit.entries]
+        held.append(limit.entries[limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size])
+        holders[limit.sign][held[-1]] += 1
+    return sides, [some[holders[limit.sign][some] == 1] for limit, some in zip(limits, held, strict=True)]
 
 
 def _conditioning(solution: Solution | PhasesSolution) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _STEPS = (0.3, 0.03)  # of the natural size of what moves most along the directi
 _GAIN = 1e-6  # of the cost's size: a motion that is cheaper by less is the same one
 _SAME = 1e-9  # of the cost's size, by which costs on both sides of a mirror may differ
 
+_STATIONARY, _CUT_SHORT = (Status.SOLVED, Status.ACCEPTABLE), (Status.INTERRUPTED, Status.TIME_LIMIT)
+
 Motion = Solution | PhasesSolution
 
 
@@ -55,7 +57,7 @@ def beyond_saddles(solution: Motion, solver: Solver, solved: Callable[[Start], M
 
 def _may_be_saddle(outcome: Outcome, solver: Solver) -> bool:
     """Whether a run has ended where second-order conditions are to be looked at."""
-    if outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
+    if outcome.status not in _STATIONARY:
         return False
     if outcome.scale is not None and outcome.scale.anchor is not None:
         return False
@@ -86,22 +88,28 @@ def _named(solution: Motion, direction: np.ndarray) -> Motion:
 
 
 def _beside(saddle: Motion, direction: np.ndarray, solved: Callable[[Start], Motion]) -> Motion | None:
-    """The cheapest end of runs that begin to either side of a saddle; None where none leaves it."""
+    """The cheapest end of runs that begin to either side of a saddle; None where none leaves it.
+
+    Where Ctrl-C is pressed, or time runs out, it is the saddle with that status.
+    """
     nlp, p = saddle.nlp, saddle.parameters
     for step in _STEPS:
         starts = [np.clip(saddle.x + sign * step * direction, nlp.lower, nlp.upper) for sign in (1, -1)]
         if _mirrored(nlp, starts, p, saddle.cost_scale):
             del starts[1]
-        ends = [solved(Start(start, near_optimum=True)) for start in starts]
-        left = [
-            end
-            for end in ends
-            if end.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
-            and saddle.cost - end.cost > _GAIN * saddle.cost_scale
-        ]
+        ends = []
+        for start in starts:
+            ends.append(solved(Start(start, near_optimum=True)))
+            if (status := ends[-1].outcome.status) in _CUT_SHORT:
+                return replace(saddle, outcome=replace(saddle.outcome, status=status))
+        left = [end for end in ends if end.outcome.status in _STATIONARY and _is_cheaper(end, saddle)]
         if left:
             return min(left, key=lambda end: end.cost)
     return None
+
+
+def _is_cheaper(motion: Motion, saddle: Motion) -> bool:
+    return saddle.cost - motion.cost > _GAIN * saddle.cost_scale
 
 
 def _mirrored(nlp: BaseNLP, starts: Sequence[np.ndarray], p: np.ndarray, size: float) -> bool:

@@ -8,6 +8,7 @@ altered          random motions by devices that save time, and without them
 redundant        equations that follow from others beside independent ones
 saddles          symmetric motions with a cheaper one beside them
 certified        certificates of answers that are solved
+explained        what limits gain where rows depend on each other
 relaxations      infeasible problems, and what makes them feasible
 formulations     the equations of motion of random trees by every formulation
 sweeps           parameter studies that are killed

@@ -14,6 +14,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
+from tests.campaigns import explained
 from tests.campaigns.relaxations import check
 from tests.support.infeasible import infeasible
 from tests.support.problems import effort, time_optimal
@@ -332,6 +333,48 @@ def test_active_rows_that_follow_from_others_are_named():
     assert "half way at t = 0.5 s" in sentence
     assert "the same at t = 0.5 s" in sentence
     assert sentence in repr(explanation)
+
+
+def best_of(problem: co.Problem) -> co.Solution:
+    answer = co.solve(problem, SLIDE, solver=EXACT, plan=[co.refinement.Solve(between="nodes")])
+    assert isinstance(answer, co.Solution)
+    return answer
+
+
+def test_a_limit_beside_which_another_one_holds_gains_nothing():
+    """A force bounded twice, once by half of it, and an end that a stop fixes as well."""
+    once = best_of(limited())
+    half = co.path(lambda now: now.tau[0] / 2, lower=-33.0 / 2, upper=33.0 / 2, name="half")
+    twice = best_of(replace(limited(), subject_to=[*limited().subject_to, half]))
+    gains, again = (
+        {(limit.row, limit.side): limit.gain for limit in co.optimality.explain(answer).limits}
+        for answer in (once, twice)
+    )
+    assert twice.cost == pytest.approx(once.cost, rel=1e-8)
+    assert ("tau[mass]", "upper") in gains
+    assert not {row for row, _ in again} & {"tau[mass]", "half"}
+    for limit in ("qd[mass]", "upper"), ("final q[mass]", "lower"), ("duration", "upper"):
+        assert again[limit] == pytest.approx(gains[limit], rel=1e-5)
+    wider = best_of(replace(limited(34.0), subject_to=[*limited(34.0).subject_to, half]))
+    assert wider.cost == pytest.approx(once.cost, rel=1e-7)
+
+
+def test_an_end_that_bounds_fix_as_well_gains_to_the_side_that_is_open():
+    """Past the end is a stop: only a nearer end gains, as much as it does without the stop."""
+    stop = co.path(lambda now: now.q[0], upper=3.0, name="stop")
+    stopped = best_of(replace(limited(), subject_to=[*limited().subject_to, stop]))
+    explanation = co.optimality.explain(stopped)
+    gains = {(limit.row, limit.side): limit.gain for limit in explanation.limits}
+    assert "stop" not in {row for row, _ in gains}
+    assert gains["final q[mass]", "lower"] == pytest.approx(central(lambda v: limited(end=v), 3.0, 1e-4), rel=1e-4)
+    assert max(limit.of_percent for limit in explanation.limits) < stopped.cost
+
+
+@pytest.mark.parametrize("seed", [1, 13, 22])
+def test_forecasts_of_problems_with_redundant_rows_are_what_solves_without_them_find(seed):
+    explanation = explained.check(seed)
+    assert explanation is not None
+    assert explanation.limits
 
 
 def test_an_answer_without_active_limits_says_so():

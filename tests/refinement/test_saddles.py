@@ -9,6 +9,7 @@ import pytest
 import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.optimality.second_order import LARGEST, falling_direction, second_order
+from colloc.refinement.saddles import beyond_saddles
 from colloc.studies.classics.points import particle
 from tests.campaigns import saddles
 
@@ -69,6 +70,18 @@ def test_what_cannot_be_left_is_called_a_saddle_and_says_what_falls():
         co.solve(problem, co.BSpline(8))
     assert caught.value.solution.status is co.solver.Status.SADDLE
     assert not caught.value.solution.success
+
+
+@pytest.mark.parametrize("status", [co.solver.Status.INTERRUPTED, co.solver.Status.TIME_LIMIT])
+def test_what_is_cut_short_on_the_way_down_ends_at_the_saddle(status):
+    case, curve = saddles.mirrored(11)
+    saddle = co.solve(case.problem, curve, plan=[from_mirror(case)], raise_on_failure=False)
+    cut = replace(saddle, outcome=replace(saddle.outcome, status=status))
+    asked = []
+    last, *_ = beyond_saddles(saddle, co.Ipopt(), lambda start: asked.append(start) or cut)
+    assert last.outcome.status is status
+    assert np.array_equal(last.x, saddle.x)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5, 10])

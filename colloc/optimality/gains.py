@@ -1,0 +1,123 @@
+"""What a limit is worth by itself: the least that any multipliers of an optimum say.
+
+Where active rows depend on each other multipliers are not unique, and a solver's may be of any size. By how much the
+cost falls where one number alone gives way is the least of the sums of its multipliers over all of them (the derivative
+of the optimal value in a direction; Gauvin 1977, "A necessary and sufficient regularity condition to have bounded
+multipliers in nonconvex programming"): none where another limit goes on to hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.numeric import NumericDerivatives
+from colloc.transcription import BaseNLP
+
+_DEPENDENT = 1e-9  # of the largest singular value of slopes of length one: a combination that vanishes
+_WRONG = 1e-7  # of the largest multiplier: of the wrong sign by as much is none
+_DENSE_ENTRIES = 4_000_000  # slopes of all active rows beyond which dense matrices would take longer than the solve
+
+
+@dataclass(frozen=True, eq=False)
+class MultiplierSet:
+    """All multipliers of an optimum, base + free z, of which those of inequalities are not negative.
+
+    Parameters
+    ----------
+    place : ndarray of int, shape (n_g + n_x,)
+        Of every row and variable, its number among those that are active; -1 for others.
+    sides : ndarray of int, shape (active,)
+        1 at an upper bound, -1 at a lower one, 2 for equations, whose multipliers are positive at an upper bound.
+    base : ndarray, shape (active,)
+        The shortest, for slopes of length one.
+    free : ndarray, shape (active, k)
+        Combinations of active rows that vanish; k = 0 where all are independent.
+    lengths : ndarray, shape (active,)
+        Of the slopes, by which multipliers are divided.
+    """
+
+    place: np.ndarray
+    sides: np.ndarray
+    base: np.ndarray
+    free: np.ndarray
+    lengths: np.ndarray
+
+    def least(self, entries: np.ndarray, side: int) -> float:
+        """The least sum of the multipliers of some entries at one of their bounds; zero where none of them is active.
+
+        Parameters
+        ----------
+        entries : ndarray of int
+        side : int
+            1 for the upper bound, -1 for the lower one.
+        """
+        chosen = self.place[entries]
+        chosen = chosen[chosen >= 0]
+        chosen = chosen[(self.sides[chosen] == side) | (self.sides[chosen] == 2)]
+        signs = np.where(self.sides[chosen] == 2, side, 1)
+        if not self.free.shape[1] or not chosen.size:
+            return float((np.maximum(signs * self.base[chosen], 0.0) / self.lengths[chosen]).sum())
+        return self._least(chosen, signs)
+
+    def _least(self, chosen: np.ndarray, signs: np.ndarray) -> float:
+        """By a linear program in the combinations, and in the parts of the chosen multipliers that count."""
+        k, count, size = self.free.shape[1], chosen.size, max(float(np.abs(self.base).max()), 1e-300)
+        kept = np.flatnonzero((self.sides != 2) & (np.abs(self.free).max(axis=1) > 0))
+        weights = 1 / self.lengths[chosen]
+        unit = max(float(weights.max()), 1e-300)
+        positive = np.hstack([self.free[kept], np.zeros((kept.size, count))])
+        parts = np.hstack([-signs[:, None] * self.free[chosen], np.eye(count)])
+        a = ca.sparsify(ca.DM(np.vstack([positive, parts])))
+        lower = np.append(-_WRONG - self.base[kept] / size, signs * self.base[chosen] / size)
+        solver = ca.conic("gain", "highs", {"a": a.sparsity(), "h": ca.Sparsity(k + count, k + count)}, _OPTIONS)
+        result = solver(
+            a=a,
+            g=np.append(np.zeros(k), weights / unit),
+            lba=lower,
+            lbx=np.append(np.full(k, -np.inf), np.zeros(count)),
+        )
+        return float(result["cost"]) * size * unit if solver.stats()["success"] else 0.0
+
+
+_OPTIONS = {"error_on_fail": False, "highs": {"output_flag": False}}
+
+
+def multiplier_set(
+    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, sides: np.ndarray
+) -> MultiplierSet:
+    """The multipliers of an optimum from those that a solver has found.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    x, p : ndarray
+    multipliers : ndarray, shape (n_g + n_x,)
+        Of rows, then of variables; positive at an upper bound. They are all that there are in large programs, which are
+        not looked at more closely.
+    sides : ndarray of int, shape (n_g + n_x,)
+        As of `MultiplierSet`; 0 where nothing is active.
+    """
+    active = np.flatnonzero(sides)
+    place = np.full(sides.size, -1)
+    place[active] = np.arange(active.size)
+    signs = np.where(sides[active] == 2, 1, sides[active])
+    given = signs * multipliers[active]
+    if active.size * nlp.n_x > _DENSE_ENTRIES or not active.size:
+        none = np.zeros((active.size, 0))
+        return MultiplierSet(place, sides[active], given, none, np.ones(active.size))
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    rows, variables = active[active < nlp.n_g], active[active >= nlp.n_g] - nlp.n_g
+    slopes = np.vstack([at.jacobian[rows.tolist(), :].full(), np.eye(nlp.n_x)[variables]])
+    slopes = slopes * signs[:, None] * nlp.scale_x
+    lengths = np.linalg.norm(slopes, axis=1)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    q, r = np.linalg.qr((slopes / lengths[:, None]).T)
+    u, sizes, vt = np.linalg.svd(r)
+    rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
+    if rank == active.size:
+        return MultiplierSet(place, sides[active], given, np.zeros((rank, 0)), np.ones(rank))
+    base = vt[:rank].T @ ((u[:, :rank].T @ (q.T @ (-at.gradient * nlp.scale_x))) / sizes[:rank])
+    return MultiplierSet(place, sides[active], base, vt[rank:].T, lengths)
