@@ -16,18 +16,26 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import colloc as co
+from colloc.studies.classics.published.aircraft import AIRCRAFT
 from colloc.studies.classics.published.bodies import BODIES
+from colloc.studies.classics.published.curves import CURVES
 from colloc.studies.classics.published.fits import FITS
 from colloc.studies.classics.published.flights import FLIGHTS
 from colloc.studies.classics.published.integrators import INTEGRATORS
+from colloc.studies.classics.published.machines import MACHINES
 from colloc.studies.classics.published.orbits import ORBITS
 from colloc.studies.classics.published.oscillators import OSCILLATORS
+from colloc.studies.classics.published.processes import PROCESSES
 from colloc.studies.classics.published.reactors import REACTORS
+from colloc.studies.classics.published.rockets import ROCKETS
 from colloc.studies.classics.published.statement import SAME, Published, Statement, published
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
-STATEMENTS: dict[str, Statement] = {**INTEGRATORS, **OSCILLATORS, **REACTORS, **FLIGHTS, **ORBITS, **BODIES, **FITS}
+STATEMENTS: dict[str, Statement] = (
+    INTEGRATORS | CURVES | ROCKETS | AIRCRAFT | MACHINES | PROCESSES
+    | OSCILLATORS | REACTORS | FLIGHTS | ORBITS | BODIES | FITS
+)  # fmt: skip
 NOT_STATED: dict[str, str] = {
     "mk2_five_link": "its equations of motion are in a program that is not published with it",
 }  # why, by name
