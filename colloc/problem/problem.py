@@ -441,7 +441,8 @@ class Problem(Tabular, Portable):
         """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
-        equations = (*map(equation_of, self.states), *starmap(unit_length, self.model.balls.items()))
+        rates = (equation_of(state, self.horizon) for state in self.states)
+        equations = (*rates, *starmap(unit_length, self.model.balls.items()))
         for statement in (*self.statements, *equations, *joint_bounds(self.model, self.statements)):
             name = unique(statement.name, constraints)
             instants = [self.instant, *(self.another(" end") for _ in range(1, statement.where.instants))]

@@ -1,6 +1,7 @@
 """States with differential equations of their own: optima known otherwise, orders, error, simulation, wrong calls."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -56,6 +57,20 @@ def test_optima_known_otherwise_are_found(name):
     assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(optimum, rel=rel)
     assert co.verify(solution).forward_error < 1e-4
+
+
+def test_the_size_of_an_equation_is_that_of_the_state_over_the_duration():
+    """A motion of half an hour is as exact as one of a second: sizes of rates do not depend on the unit of time."""
+
+    def slow(unit: float) -> co.Problem:
+        state = co.State("x", rate=lambda now: unit * now.u / 1800, lower=-2e-3, upper=2e-3)
+        ends = [co.initial(states={"x": 0.0}), co.final(states={"x": 1e-3})]
+        return co.Problem(NOTHING, 1800.0 / unit, co.integral(lambda now: now.u**2), ends, [co.Unknown("u"), state])
+
+    for unit in (1.0, 60.0, 1800.0):
+        np.testing.assert_allclose(slow(unit).rows["equation of x"].rows.scale, 2e-3 * unit / 1800)
+    free = replace(slow(1.0), duration=co.Free(100.0, 400.0))
+    np.testing.assert_allclose(free.rows["equation of x"].rows.scale, 1e-5)
 
 
 # -- with a mechanism ------------------------------------------------------------------------------------------------
