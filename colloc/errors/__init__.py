@@ -7,6 +7,7 @@ dynamics    a source: that, within intervals
 gap         how much less a motion could cost: a Newton step on splines that can do more than its own
 cost        a source: that, and the cost's quadrature; and the scale that errors of a cost are relative to
 equations   a source: equations along the path, between the points where they are collocated
+forces      a source: what holds that which nothing drives, at its largest
 states      states with equations of their own, which are among these
 violations  a source: bounds and constraints, at the nodes and between them
 """

@@ -52,19 +52,15 @@ class DynamicsError(Source):
 
 
 def dynamics_error(motion: Motion) -> DynamicsError:
-    """How far a motion strays, relative to 1 + the largest position of a joint (Betts 2010, section 4.7).
-
-    What joints whose torque is fixed stray by adds up, interval after interval, and an interval's share of that is its
-    error where it strays by less; of others the worst interval counts.
-    """
-    position, torque, size, total, share = motion.torques
-    relative = position / (1 + size)
+    """How far a motion strays in its worst interval, relative to 1 + the largest position (Betts 2010, section 4.7)."""
+    torques = motion.torques
+    relative = (torques.position / (1 + torques.size)).max(axis=1, initial=0.0)
     return DynamicsError(
-        np.maximum(relative, share / (1 + size)).max(axis=1, initial=0.0),
-        max(float(relative.max(initial=0.0)), float((total / (1 + size)).max(initial=0.0))),
+        relative,
+        float(relative.max(initial=0.0)),
         adds_up=False,
         sentence="between nodes {joint} needs {more} more torque than it is given and strays by {strays}",
         joints=motion.nlp.problem.model.joint_names,
-        position=position,
-        torque=torque,
+        position=torques.position,
+        torque=torques.torque,
     )

@@ -1,8 +1,11 @@
 """Errors of equations along the path between their collocation points, measured by the motion.
 
 A residual has a unit but often no size, as in tau = 0. So an equation that depends on accelerations (or torques) is
-measured by how far the motion strays within an interval if the accelerations are corrected to meet it, to first order
-and with the least change; any other by the natural size of its row.
+measured by how far the motion strays, within an interval and over all of them, if the accelerations are corrected to
+meet it, to first order and with the least change; any other by the natural size of its row.
+
+Torques that equations fix, as those of passive joints, count together, however they are stated: passive joints give way
+while driven ones keep to their paths.
 """
 
 from __future__ import annotations
@@ -23,11 +26,17 @@ def equation_error(motion: Motion) -> Source:
 
     An interval's error is how far the motion strays in it or, if that is more, what it has of the whole motion's.
     """
+    problem = motion.nlp.problem
     per_interval, total = state_error(motion.nlp, motion.x, motion.p)
-    for constraint in motion.nlp.problem.rows.values():
-        equal = np.flatnonzero(constraint.rows.lower == constraint.rows.upper)
-        statement = constraint.constraint
-        if equal.size and statement.where.along and not statement.measured_by_motion:
+    fixed = {(equation.constraint, equation.row) for equation in problem.fixed_torques}
+    if fixed:
+        torques = motion.torques
+        errors, whole = torques.drift.relative(torques.size)
+        per_interval, total = np.maximum(per_interval, errors), max(total, whole)
+    for name, constraint in problem.rows.items():
+        rows, statement = constraint.rows, constraint.constraint
+        equal = [k for k in np.flatnonzero(rows.lower == rows.upper).tolist() if (name, k) not in fixed]
+        if equal and statement.where.along and not statement.measured_by_motion:
             errors, whole = _constraint_error(motion, constraint, equal, Window(*statement.where.moments))
             per_interval, total = np.maximum(per_interval, errors), max(total, whole)
     sentence = "between nodes equations are not met, which moves the motion by {total}"
@@ -35,14 +44,14 @@ def equation_error(motion: Motion) -> Source:
 
 
 def _constraint_error(
-    motion: Motion, constraint: ConstraintRows, equal: np.ndarray, where: Window
+    motion: Motion, constraint: ConstraintRows, equal: list[int], where: Window
 ) -> tuple[np.ndarray, float]:
     """Relative error of a constraint's equations on every interval, shape (intervals,), and of the whole motion."""
     grid, now, n = motion.nlp.grid, motion.nlp.problem.instant, motion.nlp.problem.model.n
     fine = gauss(grid.basis.degree + 3)[0]
     points = points_inside(grid.breakpoints, fine)
     sites = grid.on(points)
-    rows = constraint.rows.expression[equal.tolist()]
+    rows = constraint.rows.expression[equal]
     slopes = [ca.densify(ca.jacobian(rows, part)) for part in (now.qdd, now.tau)]
     accelerated = any(ca.depends_on(rows, part) for part in (now.qdd, now.tau))
     function = ca.Function("rows", [*now.slots], [rows, *slopes])
@@ -55,11 +64,9 @@ def _constraint_error(
         relative = np.abs(residual / constraint.rows.scale[equal]).max(axis=1)
         return relative.reshape(-1, fine.size).max(axis=1), float(relative.max())
     # Matrices were evaluated column by column.
-    J, moves = (part.reshape(points.s.size, -1, rows).swapaxes(1, 2) for part, rows in ((J, equal.size), (moves, n)))
+    J, moves = (part.reshape(points.s.size, -1, rows).swapaxes(1, 2) for part, rows in ((J, len(equal)), (moves, n)))
     acceleration, moves = (
         part.reshape(-1, fine.size, *part.shape[1:]) for part in (np.linalg.pinv(J) @ residual[..., None], moves)
     )
     strays = deviation(acceleration[..., 0], moves, motion.widths, motion.ends)
-    scale = 1 + motion.torques.size
-    per_interval = np.maximum(strays.local, strays.share) / scale
-    return per_interval.max(axis=1), float((strays.total / scale).max())
+    return strays.relative(motion.torques.size)

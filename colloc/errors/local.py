@@ -7,6 +7,7 @@ can be too coarse for is
     cost        how far its integral is off, and how much higher than it need be: see `cost` and `gap`
     equations   equations along the path, those of states among them, collocated at few points: by how far the motion
                 strays if they are met: see `equations` and `states`
+    forces      what holds that which nothing drives, at its largest: see `forces`
     bounds      inequalities, imposed at nodes: see `violations`
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
@@ -25,6 +26,7 @@ import numpy as np
 from colloc.errors.cost import CostError, cost_error
 from colloc.errors.dynamics import DynamicsError, dynamics_error
 from colloc.errors.equations import equation_error
+from colloc.errors.forces import force_error
 from colloc.errors.gap import GapByInterval
 from colloc.errors.motion import Motion
 from colloc.errors.source import Deferred, Source
@@ -39,13 +41,14 @@ _MEASURES: Mapping[str, Callable[[Motion], Source]] = {
     "dynamics": dynamics_error,
     "cost": cost_error,
     "equations": equation_error,
+    "forces": force_error,
     "bounds": bound_error,
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalError:
-    """The error of a motion on every interval of its grid; `float(error)` is the largest of its `totals`.
+    """The error of a motion on every interval of its grid; `float(error)` is the sum of its sources.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ class LocalError:
     Examples
     --------
     >>> list(solution.error.totals)
-    ['dynamics', 'cost', 'equations', 'bounds']
+    ['dynamics', 'cost', 'equations', 'forces', 'bounds']
     >>> solution.error["cost"].total == solution.error.totals["cost"]
     True
     >>> solution.error["cost"].limits.shape == solution.error.cost.shape  # what limits that are not met have of it
@@ -148,8 +151,10 @@ class LocalError:
 
     @property
     def untrue(self) -> float:
-        """The largest error of a source that says that the motion is none: other than bounds and the cost."""
-        return max(self[name].total for name in self.deferred if name not in ("bounds", "cost"))
+        """The errors of sources that say that the motion is none, in sum: other than bounds and the cost."""
+        return float(
+            LocalError(self.t, {k: source for k, source in self.deferred.items() if k not in ("bounds", "cost")})
+        )
 
     @property
     def source(self) -> str:
@@ -167,7 +172,10 @@ class LocalError:
         return self[source].described(self.t)
 
     def __float__(self) -> float:
-        return max(self.totals.values())
+        # Or a source that is no part of the sum, if that is more.
+        sources = self.sources.values()
+        alone = max((source.total for source in sources if source.stands_alone), default=0.0)
+        return max(alone, sum(source.total for source in sources if not source.stands_alone))
 
     def __str__(self) -> str:
         return self.sentence(self.source)

@@ -18,10 +18,12 @@ import numpy as np
 from colloc.curves.mesh import points_inside
 from colloc.curves.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.errors.gap import GapByInterval
+from colloc.problem import Problem
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP
 
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
+_BRISK = 10.0  # rad/s2 or m/s2: a force that accelerates by this is as large as a weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +82,18 @@ class TorqueError(NamedTuple):
         Torque needed less torque handed over, relative to the largest of the joint (of any joint, if it is passive).
     size : ndarray, shape (n,) [rad, m]
         Largest position of every joint.
-    total : ndarray, shape (n,) [rad, m]
-        Largest change of position over the whole motion, by joints whose torque is fixed.
-    share : ndarray, shape (intervals, n) [rad, m]
-        What every interval has of it.
+    drift : Deviation
+        From a motion in which torques that equations fix, as those of passive joints, have their values.
+    push : ndarray, shape (intervals, n)
+        Largest amount by which torques miss the values that equations fix, relative to the largest that acts at the
+        joint: inertia times acceleration, of the motion or of 10 rad/s2 or m/s2, as a weight has.
     """
 
     position: np.ndarray
     torque: np.ndarray
     size: np.ndarray
-    total: np.ndarray
-    share: np.ndarray
+    drift: Deviation
+    push: np.ndarray
 
 
 class Deviation(NamedTuple):
@@ -109,6 +112,11 @@ class Deviation(NamedTuple):
     local: np.ndarray
     total: np.ndarray
     share: np.ndarray
+
+    def relative(self, size: np.ndarray) -> tuple[np.ndarray, float]:
+        """Error of every interval, shape (intervals,), and of the whole motion, relative to 1 + the joints' sizes."""
+        per_interval = (np.maximum(self.local, self.share) / (1 + size)).max(axis=1, initial=0.0)
+        return per_interval, float((self.total / (1 + size)).max(initial=0.0))
 
 
 def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray, ends: np.ndarray) -> Deviation:
@@ -143,64 +151,116 @@ def _torque_error(motion: Motion) -> TorqueError:
     """All intervals, those of equal degree together."""
     grid, problem, widths, ends = motion.nlp.grid, motion.nlp.problem, motion.widths, motion.ends
     n, intervals = problem.model.n, grid.basis.intervals
-    position, torque, share = np.zeros((3, intervals, n))
+    position, torque, share, local, push = np.zeros((5, intervals, n))
+    size, largest, acting, total = np.zeros((4, n))
     if not n:
-        return TorqueError(position, torque, np.zeros(0), np.zeros(0), share)
-    lower, upper = problem.limits("tau")
-    fixed = np.flatnonzero(lower == upper).tolist()
-    free = [j for j in range(n) if j not in fixed]
-    size, largest, total = np.zeros((3, n))
+        return TorqueError(position, torque, size, Deviation(local, total, share), push)
+    slopes = _slopes(problem)
+    to_joints = np.linalg.pinv(slopes)
     for degree in np.unique(grid.basis.degrees).tolist():
         chosen = np.flatnonzero(grid.basis.degrees == degree)
         coarse, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
-        q, tau, N, by_state = _along(motion, chosen, np.append(coarse, fine), coarse.size)
-        needed = tau[:, coarse.size :]
-        missing = np.einsum("fk,ikn->ifn", lagrange_values(coarse, fine), tau[:, : coarse.size]) - needed
-        for j in fixed:
-            missing[:, :, j] = lower[j] - needed[:, :, j]
-        transposed = N.swapaxes(-1, -2)
-        strays = _accelerations(by_state, _times(transposed, missing), fine, widths[chosen])
-        position[chosen] = deviation(strays, N, widths[chosen], ends[chosen]).local
+        path = _along(motion, chosen, np.append(coarse, fine), coarse.size)
+        handed = np.einsum("fk,ikn->ifn", lagrange_values(coarse, fine), path.tau[:, : coarse.size])
+        needed = path.tau[:, coarse.size :]
+        missing = handed - _times(to_joints, path.missed(handed)) - needed
+        strays = _accelerations(path.by_state, _times(path.N.swapaxes(-1, -2), missing), fine, widths[chosen])
+        position[chosen] = deviation(strays, path.N, widths[chosen], ends[chosen]).local
         torque[chosen] = np.abs(missing).max(axis=1)
-        if fixed:
-            missing[:, :, free] = 0.0
-            strays = _times(_inverse(by_state[2]), _times(transposed, missing))
-            of_fixed = deviation(strays, N, widths[chosen], ends[chosen])
-            total += of_fixed.total
-            share[chosen] = of_fixed.share
-        size = np.maximum(size, np.abs(q).max(axis=(0, 1)))
-        largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
-    largest[fixed] = largest.max()
-    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), size, total, share)
+        if slopes.size:
+            missed = path.missed(needed)
+            local[chosen], more, share[chosen] = deviation(path.yielding(missed), path.N, widths[chosen], ends[chosen])
+            total += more
+            push[chosen] = np.abs(_times(to_joints, missed)).max(axis=1)
+            acting = np.maximum(acting, path.acting())
+        size = np.maximum(size, np.abs(path.q).max(axis=(0, 1)))
+        largest = np.maximum(largest, np.abs(path.tau).max(axis=(0, 1)))
+    largest[slopes.any(axis=0)] = largest.max()
+    torque /= np.where(largest > 0, largest, 1.0)
+    push /= np.where(acting > 0, acting, 1.0)
+    return TorqueError(position, torque, size, Deviation(local, total, share), push)
 
 
-def _along(
-    motion: Motion, chosen: np.ndarray, u: np.ndarray, first: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The motion at the same points u of some intervals, and its equations of motion linearised from point `first` on.
+def _slopes(problem: Problem) -> np.ndarray:
+    """What equations that fix torques change by with these, shape (equations, n)."""
+    return np.array([equation.slopes for equation in problem.fixed_torques]).reshape(-1, problem.model.n)
 
-    Positions and torques, each shape (intervals, points, n); what all joints move by with the m that move by
-    themselves, (intervals, points, n, m); stiffness, damping and mass matrix of these, (3, intervals, points, m, m).
+
+class _Path(NamedTuple):
+    """A motion at the same points of some intervals, and its equations of motion linearised, from point `first` on.
+
+    Parameters
+    ----------
+    q, tau : ndarray, shape (intervals, all points, n)
+    qdd : ndarray, shape (intervals, points, n)
+    N : ndarray, shape (intervals, points, n, m)
+        Motion of all joints for one unit of the m that move by themselves.
+    inertia : ndarray, shape (intervals, points, n, m)
+        Torques for accelerations of these.
+    by_state : ndarray, shape (3, intervals, points, m, m)
+        Stiffness, damping and mass matrix of these.
+    slopes : ndarray, shape (equations, n)
+    values : ndarray, shape (intervals, points, equations)
+        What equations fix torques at: slopes tau = values.
+    held : ndarray of bool, shape (intervals, points, equations)
+        Where they do.
     """
+
+    q: np.ndarray
+    tau: np.ndarray
+    qdd: np.ndarray
+    N: np.ndarray
+    inertia: np.ndarray
+    by_state: np.ndarray
+    slopes: np.ndarray
+    values: np.ndarray
+    held: np.ndarray
+
+    def missed(self, tau: np.ndarray) -> np.ndarray:
+        """By how much torques, (intervals, points, n), miss the equations, shape (intervals, points, equations)."""
+        return self.held * (tau @ self.slopes.T - self.values)
+
+    def yielding(self, missed: np.ndarray) -> np.ndarray:
+        """Accelerations, shape (intervals, points, m), that meet the equations and change the motion least.
+
+        That is, in Gauss's sense, by the kinetic energy of the change: passive joints give way, and driven ones keep to
+        their paths. Units, signs of rows, and how often a row is stated do not count.
+        """
+        J = self.held[..., None] * (self.slopes @ self.inertia)
+        yields = _inverse(self.by_state[2]) @ J.swapaxes(-1, -2)
+        return _times(yields, _times(_inverse(J @ yields), missed))
+
+    def acting(self) -> np.ndarray:
+        """The largest torque that acts at every joint, shape (n,) [N m, N]: weights, or inertia in the motion."""
+        free = self.N.shape[-2] == self.N.shape[-1]
+        moved = _times(self.inertia, self.qdd if free else _times(np.linalg.pinv(self.N), self.qdd))
+        weight = _BRISK * np.einsum("...nm,...nm->...n", self.inertia, self.N)
+        return np.maximum(np.abs(weight), np.abs(moved)).max(axis=(0, 1))
+
+
+def _along(motion: Motion, chosen: np.ndarray, u: np.ndarray, first: int) -> _Path:
+    """The motion at points u of some intervals."""
     grid, problem = motion.nlp.grid, motion.nlp.problem
-    n, now = problem.model.n, problem.instant
+    n, now, fixed = problem.model.n, problem.instant, problem.fixed_torques
     points = points_inside(grid.breakpoints, u).take((chosen[:, None] * u.size + np.arange(u.size)).ravel())
     sites = grid.on(points)
 
     def expressions() -> list[ca.SX]:
-        arguments = sites.local.arguments
-        function = problem.function("model", ca.vertcat(problem.model.screw_coordinates(now.q), now.tau))
-        moves, _, slopes = grid.torques.slopes(arguments)
-        return [function(*arguments), moves, slopes]
+        arguments, values = sites.local.arguments, [equation.value for equation in fixed]
+        wanted = ca.vertcat(problem.model.screw_coordinates(now.q), now.tau, now.qdd, *values)
+        return [problem.function("model", wanted)(*arguments), *grid.torques.slopes(arguments)]
 
-    values, moves, slopes = sites.evaluate_again(
+    values, N, inertia, slopes = sites.evaluate_again(
         "equations of motion", expressions, motion.x, motion.p, virtual=motion.nlp.compile is False
     )
-    values, m = values.reshape(chosen.size, u.size, 2 * n), moves.shape[1] // n
+    m = N.shape[1] // n
     # Matrices were evaluated column by column.
-    N = moves.reshape(chosen.size, u.size, m, n)[:, first:].swapaxes(-1, -2)
+    N, inertia = (part.reshape(chosen.size, u.size, m, n)[:, first:].swapaxes(-1, -2) for part in (N, inertia))
     by_state = np.moveaxis(slopes.reshape(chosen.size, u.size, 3, m, m)[:, first:], 2, 0).swapaxes(-1, -2)
-    return values[:, :, :n], values[:, :, n:], N, by_state
+    held = [sites.within(equation.window) for equation in fixed]
+    held = np.reshape(held, (len(fixed), chosen.size, u.size))[:, :, first:].transpose(1, 2, 0)
+    q, tau, qdd, given = np.split(values.reshape(chosen.size, u.size, -1), [n, 2 * n, 3 * n], axis=-1)
+    return _Path(q, tau, qdd[:, first:], N, inertia, by_state, _slopes(problem), given[:, first:], held)
 
 
 def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, widths: np.ndarray) -> np.ndarray:

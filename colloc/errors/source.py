@@ -42,6 +42,11 @@ class Source:
     sentence: str
 
     @property
+    def stands_alone(self) -> bool:
+        """Whether it is judged by itself, and not in the sum of all sources."""
+        return False
+
+    @property
     def worst(self) -> int:
         """The interval with the largest error."""
         return int(self.per_interval.argmax())

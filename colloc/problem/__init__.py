@@ -17,6 +17,7 @@ signal             a quantity that varies in time, with names, units and bounds
 signals            what varies in time along a motion, by name, with units and bounds
 rows               the rows of any constraint, with bounds, names, units and natural sizes
 time_sets          the times at which constraints hold
+torque_equations   torques that equations give along the path, as those of passive joints
 validate           arguments looked at before anything is made, and warnings of what hardly anybody means
 part               parts: what drives, holds or loads a mechanism, with all that it adds to a problem
 joint_parts        parts at joints: springs, ideal motors

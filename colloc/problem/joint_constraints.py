@@ -112,11 +112,6 @@ class JointBounds(Statement):
         """Name of the constraint."""
         return f"{self.quantity} bounds"
 
-    @property
-    def measured_by_motion(self) -> bool:
-        """Whether these are torques all along: what is fixed of them is compared with the torques that move it."""
-        return self.quantity == "tau" and self.where == WHOLE
-
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
         return (self.lower, self.upper) if quantity == self.quantity else super().limits_of(quantity, model)
 

@@ -21,6 +21,7 @@ from colloc.problem.rows import unique
 from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, brought, named, slot_names
 from colloc.problem.time_sets import Window
+from colloc.problem.torque_equations import TorqueEquation, torque_equations
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
 from colloc.problem.validate import (
@@ -456,6 +457,16 @@ class Problem(Tabular, Portable):
             functions.append(UserFunction(name, statement.user_function, rows.expression, statement.where))
         check_loops("constraint", functions)
         return constraints
+
+    @cached_property
+    def torque_equations(self) -> tuple[TorqueEquation, ...]:
+        """Equations along the path that give torques, such as those of passive joints."""
+        return torque_equations(self.rows, self.instant.slots)
+
+    @property
+    def fixed_torques(self) -> tuple[TorqueEquation, ...]:
+        """Those of them whose torques do not vary along the motion: held at zero, say."""
+        return tuple(equation for equation in self.torque_equations if equation.constant)
 
     @cached_property
     def needs_rates(self) -> bool:

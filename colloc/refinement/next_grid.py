@@ -62,8 +62,10 @@ def held_up_by_limits(solution: Solution) -> bool:
 
 def next_nlp(solution: Solution | PhasesSolution, tol: float, *, settled: bool) -> NLP | PhasesNLP | None:
     """The motion on finer grids where they are in question; None if there is no such grid."""
-    change = solution.cost_change
-    finer = {name: next_curve(phase, tol, change, settled=settled) for name, phase in solution.phases.items()}
+    change, error = solution.cost_change, solution.error
+    # Where sources are small enough one by one, and not together, each may have its part.
+    limit = tol if max(error.totals.values()) > tol or float(error) <= tol else tol / len(error.totals)
+    finer = {name: next_curve(phase, tol, limit, change, settled=settled) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
@@ -82,14 +84,16 @@ def halved(solution: Solution | PhasesSolution) -> NLP | PhasesNLP | None:
     return _with_curves(solution, finer)
 
 
-def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) -> Transcription | None:
+def next_curve(solution: Solution, tol: float, limit: float, change: float, *, settled: bool) -> Transcription | None:
     """A finer grid for a solution; None where every interval in question is as narrow as makes sense.
 
     Parameters
     ----------
     solution : Solution
     tol : float
-        Error that every interval may have.
+        Error that the motion may have, all sources together.
+    limit : float
+        That which a source of it may have.
     change : float
         Relative change of the cost in the last round.
     settled : bool
@@ -98,10 +102,10 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
     for source in error.sources.values():
-        if source.total > tol:
+        if source.total > limit:
             # What adds up must be small everywhere, and what does not below the tolerance.
             values = source.per_interval
-            pieces[values > (tol if values.max() > tol else tol / values.size)] = PIECES
+            pieces[values > (limit if values.max() > limit else limit / values.size)] = PIECES
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
         gain, by_limits = error.cost, error["cost"].limits

@@ -33,7 +33,7 @@ def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
         for sentence in _of_phase(phase, _advice(solution, phase))
     ]
     if solution.status is Status.COARSE and not any(_causes(phase) for phase in solution.phases.values()):
-        sentences.append(_change(solution))
+        sentences.append(_sum(solution) if solution.adds_up_to_too_much else _change(solution))
     if "" not in solution.phases:
         sentences += _given_duration(solution.problem.minimize, solution.problem.horizon)
     return sentences
@@ -112,6 +112,15 @@ def _change(solution: Solution | PhasesSolution) -> str:
         change = "no finer grid led to an optimum that confirms the cost"
     worst = max(solution.phases.values(), key=lambda phase: phase.error["cost"].total)
     return f"{change}, tolerance {solution.outcome.tolerance:.1g}: {_advice(solution, worst)}"
+
+
+def _sum(solution: Solution | PhasesSolution) -> str:
+    """Errors that are small enough one by one, and not together."""
+    error, tolerance = solution.judged_error, solution.outcome.tolerance
+    parts = ", ".join(f"{name} {total:.1e}" for name, total in error.totals.items() if total > tolerance / 100)
+    worst = max(solution.phases.values(), key=lambda phase: float(phase.judged_error))
+    said = f"errors between nodes add up to {float(error):.1e} ({parts}), tolerance {tolerance:.1g}"
+    return f"{said}: {_advice(solution, worst)}"
 
 
 def _is_bound(solution: Solution, violation: Violation) -> bool:

@@ -129,7 +129,7 @@ class PhasesSolution(BaseSolution):
 
     @of_motion
     def error(self) -> LocalError:
-        """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is the largest.
+        """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is their sum.
 
         The parts of the cost's error add up; of all else the worst phase counts.
         """

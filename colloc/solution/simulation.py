@@ -149,8 +149,7 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     rows, nan = [values.T for values in moving], np.nan
     columns = times[None], solution.duration, rows[0], *rows[2:4], nan, nan, nan, signals.T, nan, *rows[4:]
     needed = np.array(torque(*columns, *_fixed(solution))).T
-    lower, upper = solution.problem.limits("tau")
-    beyond = np.where(lower == upper, lower, sample.tau) - needed
+    beyond = sample.tau - needed
     beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max(initial=0.0)] = 0.0
     inputs = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
     parts = (q, q_rate, qd, qdd, y, changes, inputs)
@@ -223,21 +222,13 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
 def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
     """Joints whose torque follows from positions, velocities, states and signals, and these torques of the slots.
 
-    By equations that hold all along, each linear in the torque of one joint alone.
+    By equations that hold all along, each of the torque of one joint alone.
     """
-    slots, torques = problem.instant.slots, dict[int, ca.SX]()
-    others = ca.vertcat(slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
-    for constraint in problem.rows.values():
-        expression, lower, upper = constraint.rows.expression, constraint.rows.lower, constraint.rows.upper
-        if constraint.constraint.where != WHOLE or ca.depends_on(expression, others):
-            continue
-        slopes = ca.jacobian(expression, slots.tau)
-        if ca.symvar(slopes):
-            continue
-        slopes, rest = ca.evalf(slopes).full(), ca.substitute(expression, slots.tau, ca.SX.zeros(slots.tau.shape))
-        for row in np.flatnonzero((lower == upper) & (np.count_nonzero(slopes, axis=1) == 1)).tolist():
-            joint = int(np.flatnonzero(slopes[row])[0])
-            torques[joint] = (lower[row] - rest[row]) / slopes[row, joint]
+    torques = dict[int, ca.SX]()
+    for equation in problem.torque_equations:
+        if equation.window == WHOLE and np.count_nonzero(equation.slopes) == 1:
+            joint = int(np.flatnonzero(equation.slopes)[0])
+            torques[joint] = equation.value / equation.slopes[joint]
     return [*torques], problem.function("torques", ca.vertcat(ca.SX(0, 1), *torques.values()))
 
 

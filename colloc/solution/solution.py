@@ -117,7 +117,7 @@ class BaseSolution(Named[Any], ABC):
     @property
     @abstractmethod
     def error(self) -> LocalError:
-        """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
+        """The error of the motion between the nodes, on every interval, by source; `float(error)` is their sum."""
 
     @property
     @abstractmethod
@@ -257,20 +257,36 @@ class BaseSolution(Named[Any], ABC):
         tolerance = self.outcome.tolerance
         if self.outcome.judges_motion and self.error.untrue > tolerance:
             return Status.COARSE
-        if self.is_violated:
+        if self.exceeds(tolerance):
             return Status.VIOLATED
         dear = self.outcome.judges_cost and self.error["cost"].total > self.outcome.cost_tolerance
+        dear = dear or self.adds_up_to_too_much
         unconfirmed = self.cost_change > tolerance and self.outcome.cost_tolerance > SURE * tolerance
         return Status.COARSE if dear or unconfirmed else Status.SOLVED
 
-    @property
-    def is_violated(self) -> bool:
-        """Whether the status is `Status.VIOLATED`; unlike that it takes no estimate of the distance from the best."""
+    def exceeds(self, tolerance: float) -> bool:
+        """Whether a motion that is true exceeds its bounds; unlike the status it takes no estimate of the cost's error.
+
+        Parameters
+        ----------
+        tolerance : float
+            Excess that bounds may have, relative to their natural sizes.
+        """
         if self.outcome.status is not Status.SOLVED or not self.outcome.judges_motion:
             return False
-        if self.error.untrue > self.outcome.tolerance:
-            return False
-        return bool(self.error.bounds.max() > self.outcome.tolerance)
+        return self.error.untrue <= self.outcome.tolerance and bool(self.error.bounds.max() > tolerance)
+
+    @property
+    def judged_error(self) -> LocalError:
+        """The error that the status judges: without the cost's where its distance from the best does not count."""
+        return self.error if self.outcome.judges_cost else self.error.without("cost")
+
+    @property
+    def adds_up_to_too_much(self) -> bool:
+        """Whether all sources of error that the status judges are together above the tolerance."""
+        outcome = self.outcome
+        most = max(outcome.tolerance, outcome.cost_tolerance if outcome.judges_cost else 0.0)
+        return outcome.judges_motion and float(self.judged_error) > most
 
     @property
     def cost_change(self) -> float:
@@ -417,7 +433,7 @@ class BaseSolution(Named[Any], ABC):
             rows.append(("plan", ", ".join(self.plan)))
         if self.starts is not None:
             rows.append(("starts", str(self.starts)))
-        error = self.error if self.outcome.judges_cost else self.error.without("cost")
+        error = self.judged_error
         rows.append(("error", f"{float(error):.1e} between nodes, most in {error.source}"))
         return Table(self.title, ("", ""), rows + self._violated())
 
@@ -430,7 +446,7 @@ class BaseSolution(Named[Any], ABC):
         relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in violations[:1] if v.relative > 0)
         lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(violations)]
         if places := _places(equations):
-            strays = max(self.error[source].total for source in ("dynamics", "equations"))
+            strays = sum(self.error[source].total for source in ("dynamics", "equations"))
             lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
         return lines
 

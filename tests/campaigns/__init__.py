@@ -9,6 +9,7 @@ redundant        equations that follow from others beside independent ones
 saddles          symmetric motions with a cheaper one beside them
 certified        certificates of answers that are solved
 explained        what limits gain where rows depend on each other
+held_torques     passive joints in several words, which have one error
 relaxations      infeasible problems, and what makes them feasible
 formulations     the equations of motion of random trees by every formulation
 sweeps           parameter studies that are killed

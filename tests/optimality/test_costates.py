@@ -120,7 +120,7 @@ def test_the_brachistochrone_has_the_costates_of_the_cycloid():
     assert principle(solution).hamiltonian == pytest.approx(0.0, abs=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:.*switches in interval")  # of an even grid
+@pytest.mark.filterwarnings("ignore:.*(switches in interval|add up to)")  # of an even grid
 @pytest.mark.parametrize(("fast", "s"), [(False, 0.5), (True, 0.0625)])
 def test_costates_are_what_the_rest_would_cost_from_other_states(fast, s):
     """Bellman: by central differences of the optimal cost of what is left, of an arm with torque bounds.
