@@ -237,6 +237,15 @@ def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
     five = tuple(one._replace(number=k, group=1 + (k == 5)) for k in range(1, 6))
     assert "another optimum: 20%, by 5 random starts\n" in f"{Optima(found.optima, (usual, *five))}\n"
     assert "chance" not in repr(Optima(found.optima, (usual,)))
+    for agreeing in (1, 4, 5, 20):
+        starts = (usual, *(one._replace(number=k) for k in range(1, agreeing + 1)))
+        optima, known = Optima(found.optima, starts), agreeing >= 5
+        assert np.isnan(optima.unseen) != known
+        # One of that chance is missed by all starts once in twenty searches: (1 - p) ** n.
+        words = {5: "below 45%", 20: "below 14%"}.get(agreeing, "not known yet")
+        assert f"another optimum: {words}, by {agreeing} random start" in repr(optima)
+    assert 0.55**5 == pytest.approx(0.05, rel=0.02)
+    assert 0.86**20 == pytest.approx(0.05, rel=0.05)
 
 
 def test_the_ladder_is_drawn(found: co.sweeps.Optima):
