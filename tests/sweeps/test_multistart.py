@@ -244,8 +244,8 @@ def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
         # One of that chance is missed by all starts once in twenty searches: (1 - p) ** n.
         words = {5: "below 45%", 20: "below 14%"}.get(agreeing, "not known yet")
         assert f"another optimum: {words}, by {agreeing} random start" in repr(optima)
-    assert 0.55**5 == pytest.approx(0.05, rel=0.02)
-    assert 0.86**20 == pytest.approx(0.05, rel=0.05)
+    assert pytest.approx(0.05, rel=0.02) == 0.55**5
+    assert pytest.approx(0.05, rel=0.05) == 0.86**20
 
 
 def test_the_ladder_is_drawn(found: co.sweeps.Optima):
