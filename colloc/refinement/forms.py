@@ -1,7 +1,9 @@
 """The forms in which a program is solved: in its own variables, or with torques as variables, too.
 
-Where squares of torques are minimised, lifted programs mostly need a third of the iterations. Fastest motions gain
-nothing, and where things touch, lifted programs need more.
+Where squares of torques are minimised and joints are passive, lifted programs need a fifth to two thirds of the
+iterations. Where all joints are driven, most programs are as quick in compact form; those that are not end at the same
+optimum in fewer iterations if they go on lifted. Fastest motions gain nothing, and where things touch lifted programs
+need more.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ from colloc.transcription.lifted import LiftedNLP, torques_to_lift
 
 FORMS = ("auto", "compact", "lifted", "race")
 PATIENCE = 300  # iterations of a lifted program, at most
+_QUICK = 30  # iterations in which most motions of driven joints are there, and the others near the optimum they end at
 _CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 # Of the torques of a guessed motion, with which a lifted program begins. With all of them multipliers begin as large as
 # the guess is bad, and the Lagrangian is the less convex for it: over 45 mechanisms the median is 30 iterations, 12 end
 # costlier than in compact form and 13 cheaper. With half it is 23, 7 and 11, with none 22, 11 and 14.
 _SHARE = 0.5
-_TOL = 1e-8  # of stationarity and rows, as IPOPT's own
+# Of rows, as IPOPT's own, and of slopes, which add up what the multipliers of lifted torques are off by: a slope of
+# 1e-6 leaves some 1e-12 of the cost to gain.
+_TOL, _SLOPE = 1e-8, 1e-6
 _MEAN = 100.0  # mean size of multipliers from which on the tolerance grows with them, as in IPOPT
 
 EndOf = Callable[[Solver, BaseNLP, Start], Outcome]
@@ -43,12 +48,19 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
     end_of : callable
         (solver, program, start) -> the end of a run.
     """
-    if form == "auto":
-        form = "lifted" if is_lifted(nlp, solver) else "compact"
     known = start.multipliers is not None or start.bounds is not None
     if form == "compact" or known or not any(map(torques_to_lift, (*nlp.costs, *nlp.constraints))):
         return [end_of(solver, nlp, start)]
-    lifted = _lifted_ends(solver, nlp, start, p, end_of)
+    earlier, first = [], start
+    if form == "auto":
+        if not (is_exact(solver) and minimises_squared_torques(nlp)):
+            return [end_of(solver, nlp, start)]
+        if not is_underactuated(nlp):
+            compact = end_of(solver.limited(iterations=_QUICK), nlp, start)
+            if compact.status is not Status.ITERATION_LIMIT or compact.iterations != _QUICK:
+                return [compact]
+            earlier, first = [compact], start._replace(x=compact.x)
+    lifted = [*_lifted_ends(solver, nlp, first, p, end_of), *earlier]
     status, iterations = lifted[0].status, lifted[0].iterations
     limited = status is Status.ITERATION_LIMIT and iterations < PATIENCE
     if status in _CUT_SHORT or limited or (status is Status.SOLVED and form != "race"):
@@ -56,19 +68,26 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
     compact = end_of(solver, nlp, start)
     if compact.status in _CUT_SHORT and status is not Status.SOLVED:
         return [compact, *lifted]
-    return (
-        sorted((compact, lifted[0]), key=lambda end: (end.status is not Status.SOLVED, _cost(nlp, end, p))) + lifted[1:]
-    )
+    ends = sorted((compact, lifted[0]), key=lambda end: (end.status is not Status.SOLVED, float(nlp.f(end.x, p))))
+    return ends + lifted[1:]
 
 
-def is_lifted(nlp: BaseNLP, solver: Solver) -> bool:
-    """Whether a program is solved in lifted form unless another is asked for.
+def is_exact(solver: Solver) -> bool:
+    """Whether a solver is IPOPT with exact second derivatives, for which lifting is measured to pay."""
+    return isinstance(solver, Ipopt) and solver.hessian is Hessian.EXACT
 
-    It is where squares of torques are minimised, and not time, without loads that depend on the motion, such as contact
-    and muscles, by IPOPT with exact second derivatives.
+
+def is_underactuated(nlp: BaseNLP) -> bool:
+    """Whether the torque of a joint is given along a motion, as zero is of a passive one."""
+    limits = [phase.problem.limits("tau") for phase in nlp.phases.values()]
+    return any((low == high).any() for low, high in limits)
+
+
+def minimises_squared_torques(nlp: BaseNLP) -> bool:
+    """Whether squares of torques are minimised, and not time, without loads that depend on the motion.
+
+    Loads such as contact, and muscles, make torques stiff functions of the motion.
     """
-    if not (isinstance(solver, Ipopt) and solver.hessian is Hessian.EXACT):
-        return False
     problems = [phase.problem for phase in nlp.phases.values()]
     sums = [*problems, *([nlp.problem] if isinstance(nlp, PhasesNLP) else [])]
     if any(term.fn is None for problem in sums for term in problem.minimize.terms):
@@ -110,10 +129,6 @@ def _is_optimum(nlp: BaseNLP, end: Outcome, p: np.ndarray) -> bool:
     rows, (low, high) = np.array(values).ravel(), nlp.bounds_g
     off = np.maximum(low - rows, rows - high) / end.scale.rows
     sizes = np.abs(np.append(multipliers * end.scale.rows, end.multipliers["x"] * nlp.scale_x)) / end.scale.cost
-    tolerance = _TOL * max(1.0, sizes.mean() / _MEAN)
+    tolerance = _SLOPE * max(1.0, sizes.mean() / _MEAN)
     stationarity = np.abs(gradient * nlp.scale_x)[nlp.free].max(initial=0.0) / end.scale.cost
     return bool(stationarity <= tolerance and off.max(initial=0.0) <= _TOL)
-
-
-def _cost(nlp: BaseNLP, end: Outcome, p: np.ndarray) -> float:
-    return float(nlp.f(end.x, p))

@@ -125,10 +125,11 @@ class Solve(PlanStep):
     form : "auto", "compact", "lifted" or "race"
         In which variables programs are solved. The compact form has those of the motion alone. The lifted form has the
         torques in costs and limits, too, with equations that tie them to the motion: its optima are the same, but where
-        there are several it may end at another one. A race solves both and keeps the cheaper answer. By default
-        squares of torques are minimised in the lifted form, unless the cost contains the duration, or loads depend on
-        the motion. The form of an answer stands in ``solution.outcome.strategy``, and its iterations are those of all
-        runs.
+        there are several it may end at another one. A race solves both and keeps the cheaper answer. By default, where
+        squares of torques are minimised, motions with passive joints are solved in the lifted form, and others in the
+        compact form, which after 30 iterations they leave for the lifted one; all others are solved in the compact
+        form: with a duration in the cost, or loads that depend on the motion. ``solution.outcome.strategy`` has the
+        form of an answer, and its iterations are those of all runs.
 
     Examples
     --------

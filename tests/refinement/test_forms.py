@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.refinement.forms import is_lifted
+from colloc.refinement import forms
+from colloc.refinement.forms import is_exact, is_underactuated, minimises_squared_torques
 from colloc.studies.classics.arms import kelly
 from tests.support.problems import effort, time_optimal
 
@@ -48,16 +49,27 @@ def test_a_swing_up_takes_few_iterations_to_what_a_statement_with_the_force_as_u
     assert solved(again, "auto", co.HermiteSimpson(64)).cost == pytest.approx(lifted.cost, rel=1e-3)
 
 
-def test_the_form_follows_from_the_structure():
-    solver = co.Ipopt()
-    on = {name: co.transcribe(problem, CURVE) for name, problem in {"swing": SWING, "time": time_optimal()}.items()}
-    assert is_lifted(on["swing"], solver)
-    assert not is_lifted(on["time"], solver)
-    assert not is_lifted(on["swing"], co.Ipopt(hessian=co.solver.Hessian.LIMITED_MEMORY))
+def test_squared_torques_are_what_pays():
+    assert minimises_squared_torques(co.transcribe(SWING, CURVE))
+    assert not minimises_squared_torques(co.transcribe(time_optimal(), CURVE))
+    assert is_exact(co.Ipopt())
+    assert not is_exact(co.Ipopt(hessian=co.solver.Hessian.LIMITED_MEMORY))
     pushed = co.Load("pole", force=lambda now: (-now.q[0], 0.0, 0.0))
-    assert not is_lifted(co.transcribe(replace(SWING, loads=[pushed]), CURVE), solver)
+    assert not minimises_squared_torques(co.transcribe(replace(SWING, loads=[pushed]), CURVE))
     steady = co.Load("pole", force=(1.0, 0.0, 0.0))
-    assert is_lifted(co.transcribe(replace(SWING, loads=[steady]), CURVE), solver)
+    assert minimises_squared_torques(co.transcribe(replace(SWING, loads=[steady]), CURVE))
+
+
+def test_driven_joints_go_on_in_lifted_form_where_the_compact_one_takes_long(monkeypatch: pytest.MonkeyPatch):
+    assert is_underactuated(co.transcribe(SWING, CURVE))
+    assert not is_underactuated(co.transcribe(REACH, CURVE))
+    quick = solved(REACH, "auto")
+    assert "lifted" not in quick.outcome.strategy
+    monkeypatch.setattr(forms, "_QUICK", 2)
+    slow = solved(REACH, "auto")
+    assert "lifted" in slow.outcome.strategy
+    assert slow.iterations > 2
+    assert slow.cost == pytest.approx(quick.cost, rel=1e-9)
 
 
 def test_a_race_keeps_the_cheaper_answer_and_counts_all_iterations():
