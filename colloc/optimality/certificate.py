@@ -10,7 +10,7 @@ import numpy as np
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
-from colloc.optimality.second_order import LARGEST, SecondOrder, second_order
+from colloc.optimality.second_order import LARGEST, SecondOrder, content, falling_direction, second_order
 from colloc.solution import PhasesSolution, Solution, Verification, verify
 from colloc.solution.solution_query import solution_query
 from colloc.solution.verify import kkt
@@ -323,7 +323,11 @@ def _minimum(solution: Solution | PhasesSolution) -> tuple[SecondOrder | None, C
     nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
     size = int(nlp.free.sum())
     if size > LARGEST:
-        reason = f"not tried: size, {size} variables, more than {LARGEST}"
+        direction = falling_direction(nlp, x, p, multipliers, solution.cost_scale)
+        if direction is not None:
+            detail = f"saddle: falls by {content(nlp, x, direction)}"
+            return None, CertificateLine("local minimum", False, detail=detail)
+        reason = f"nothing falls; not tried in full: size, {size} variables, more than {LARGEST}"
         return None, CertificateLine("local minimum", None, detail=reason)
     order = second_order(nlp, x, p, multipliers, solution.cost_scale)
     passed = {"minimum": True, "flat": None, "undecided": None}.get(order.kind, False)

@@ -146,6 +146,20 @@ def test_a_saddle_fails_by_its_name():
     assert certificate["minimum principle"].passed
 
 
+def test_of_a_large_program_a_saddle_fails_and_what_falls_is_named(monkeypatch):
+    for module in ("certificate", "second_order"):
+        monkeypatch.setattr(f"colloc.optimality.{module}.LARGEST", 0)
+    cost = co.integral(lambda now: now.tau**2 - 200 * now.q**2)
+    problem = co.Problem(particle("x"), 1.0, cost, [co.initial(q=0.0), co.final(q=0.0)])
+    fine = certify(co.solve(problem, co.HermiteSimpson(10), raise_on_failure=False))
+    assert fine["local minimum"].passed is False
+    assert fine["local minimum"].detail.startswith("saddle: falls by q[x] (100%)")
+    calm = replace(problem, minimize=co.integral(lambda now: now.tau**2 - 50 * now.q**2))
+    held = certify(co.solve(calm, co.HermiteSimpson(10)))["local minimum"]
+    assert held.passed is None
+    assert "nothing falls" in held.detail
+
+
 def test_a_bead_on_a_wire_is_the_best_also_where_it_rests():
     """No force does work on it: at rest that says nothing of the force, at the first instant alone."""
     slide = brachistochrone((0.0, 10.0), (10.0, 5.0), 9.80665)
