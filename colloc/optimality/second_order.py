@@ -21,6 +21,7 @@ from colloc.transcription import NLP, BaseNLP
 
 LARGEST = 800  # variables, of which dense matrices are formed and taken apart, in seconds
 _FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
+_ROUNDING = 1e-12  # of the largest second derivative: where the cost is next to nothing, all of it is rounding
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
 _FALL = 1e-6  # of the cost: what it must fall by to second order before another limit is met, to be worth following
@@ -132,12 +133,12 @@ def falling_direction(
     at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     active = active_set(nlp, x, p, multipliers, cost).with_weak
     terms = _lagrangian(nlp, at, multipliers["g"], cost, active)
-    if not terms.free.size or terms.is_convex(_FLAT / terms.free.size):
+    if not terms.free.size or terms.is_convex(terms.flat / terms.free.size):
         return None
     moves = terms.modes()[1] if terms.free.size <= LARGEST else terms.falling()
     moves = moves / np.abs(moves).max(axis=0, initial=1e-300)
     curvature = (moves * np.array(terms.hessian @ moves)).sum(axis=0)
-    falls = curvature < -_FLAT
+    falls = curvature < -terms.flat
     directions = np.zeros((nlp.n_x, int(falls.sum())))
     directions[terms.free] = moves[:, falls] * _natural_sizes(nlp)[terms.free, None]
     gains = -curvature[falls] / 2 * _room(nlp, at, active, directions) ** 2
@@ -183,6 +184,11 @@ class _Lagrangian:
     jacobian: ca.DM
     sizes: np.ndarray
 
+    @property
+    def flat(self) -> float:
+        """Curvature up to which a movement is flat."""
+        return max(_FLAT, _ROUNDING * float(ca.mmax(ca.fabs(self.hessian)))) if self.hessian.nnz() else _FLAT
+
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
         """Curvatures, shape (freedoms,), and movements, (free, freedoms), that hold active rows; dense matrices."""
         directions = _null_space(self.jacobian.full() * self.sizes) * self.sizes[:, None]
@@ -200,7 +206,7 @@ class _Lagrangian:
 
         The inertia for larger and larger shifts tells where that curvature is, to a factor of ten.
         """
-        shift, none = _FLAT / self.free.size, np.zeros((self.free.size, 0))
+        shift, none = self.flat / self.free.size, np.zeros((self.free.size, 0))
         while not self.is_convex(10 * shift):
             shift *= 10
             if shift > _STEEPEST:
@@ -250,7 +256,7 @@ def _inertia(
     curvature, movements = terms.modes()
     moves = np.zeros((nlp.n_x, curvature.size))
     moves[terms.free] = movements
-    falling, level = curvature < -_FLAT, np.abs(curvature) <= _FLAT
+    falling, level = curvature < -terms.flat, np.abs(curvature) <= terms.flat
     negative, flat = int(falling.sum()), int(level.sum())
     return SecondOrder(
         _kind(curvature.size - negative - flat, negative, flat),
