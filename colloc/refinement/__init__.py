@@ -4,6 +4,8 @@ solve            the front doors: from a problem, or an answer, to a solution th
 plan             the steps between: solve, seek other starts, refine, end intervals at switches
 random_motions   random motions to start from
 starts           starts on a coarse grid, and the optima to which they lead
+seek_feasible    the search for a feasible motion where a solver has found none, and the proof that there is none
+simulated_start  a motion to start from, simulated under the torques of a guess
 seek_starts      the search for cheaper optima than that of the guess, within one solve
 forms            the forms in which a program is solved: torques as variables, or not
 run              a way of solving programs, one after another
@@ -22,11 +24,11 @@ failure          warnings of doubtful answers, an error for none
 
 from colloc.refinement.failure import SolutionWarning, SolveError
 from colloc.refinement.iteration import Iteration
-from colloc.refinement.plan import AtSwitches, Attempt, Refine, SeekStarts, Solve
+from colloc.refinement.plan import AtSwitches, Attempt, Refine, SeekFeasible, SeekStarts, Solve
 from colloc.refinement.solve import refine, solve
 from colloc.refinement.starts import SearchSettings
 
 __all__ = [
-    "AtSwitches", "Attempt", "Iteration", "Refine", "SearchSettings", "SeekStarts", "SolutionWarning", "Solve",
-    "SolveError", "refine", "solve",
+    "AtSwitches", "Attempt", "Iteration", "Refine", "SearchSettings", "SeekFeasible", "SeekStarts", "SolutionWarning",
+    "Solve", "SolveError", "refine", "solve",
 ]  # fmt: skip

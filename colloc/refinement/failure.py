@@ -24,6 +24,13 @@ class SolutionWarning(UserWarning):
     """
 
 
+_ADVICE = {
+    Status.INFEASIBLE: "\nco.optimality.explain(error) tells the smallest relaxation that makes it feasible",
+    Status.NOT_FOUND: "\nthis proves nothing: try a guess that meets what is named, as in guess=co.keyframes(...), "
+    "more intervals, or the smallest relaxation near the last iterate, co.optimality.explain(error)",
+}
+
+
 def judge(
     solution: Solution | PhasesSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
 ) -> None:
@@ -42,8 +49,7 @@ def judge(
         limited = solution.status is Status.ITERATION_LIMIT
         reason = failure_reason(solution.nlp, start, solution.x, solution.parameters, limited=limited)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
-        if solution.status is Status.INFEASIBLE:
-            reason += "\nco.optimality.explain(error) tells the smallest relaxation that makes it feasible"
+        reason += _ADVICE.get(solution.status, "")
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from colloc.problem.ordered import OrderedCosts
-from colloc.refinement.plan import Attempt, NextStep, SeekStarts, Solve
+from colloc.refinement.plan import Attempt, NextStep, SeekFeasible, SeekStarts, Solve
 from colloc.refinement.run import CUT_SHORT, cut_short
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
@@ -54,7 +54,7 @@ def at_optimum(solution: Solution | PhasesSolution, ordered: OrderedCosts, now: 
 
 def _begins(step: NextStep) -> bool:
     """Whether a step has done its work at the first level."""
-    return isinstance(step, Solve | SeekStarts)
+    return isinstance(step, Solve | SeekFeasible | SeekStarts)
 
 
 def _counted(solution: Solution | PhasesSolution, earlier: Solution | PhasesSolution) -> Solution | PhasesSolution:

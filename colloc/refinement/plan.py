@@ -1,8 +1,9 @@
 """The steps that lead from a program to an answer, one after another.
 
 A plan is a list of steps. Each takes the motion on its way, an `Attempt`, and returns a better one: `Solve` solves one
-program once, `SeekStarts` looks for cheaper optima, `Refine` solves on finer grids, and `AtSwitches` lets intervals end
-where limits begin and cease to hold. A step of one's own is any function from an `Attempt` to another.
+program once, `SeekFeasible` looks for a motion where that has found none, `SeekStarts` for cheaper optima, `Refine`
+solves on finer grids, and `AtSwitches` lets intervals end where limits begin and cease to hold. A step of one's own is
+any function from an `Attempt` to another.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from colloc.refinement.run import Run
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solution.warm_start import MotionGuess
+from colloc.solver import Status
 from colloc.support.checks import InputError, as_tuple, choice, count, finite_number, flag, quoted, relative_tolerance
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, PhasesNLP
@@ -163,6 +165,43 @@ class Solve(PlanStep):
 
 
 @dataclass(frozen=True, repr=False)
+class SeekFeasible(PlanStep):
+    """A feasible motion from other starts and on finer grids, where the solver has found none.
+
+    The least violation of all rows, in the mean square and in natural sizes, is sought from the guess, from a motion
+    simulated under its torques, and from random ones, on the grid and on finer ones. Where it vanishes the program is
+    solved from there; how is said by `Solution.outcome.strategy`. Where it is one positive number from all
+    starts, and about the same on a finer grid, the status is `INFEASIBLE`; else it stays what it was, as a rule
+    `NOT_FOUND`, and the message says what was tried. It does nothing where the motion so far is feasible, and takes a
+    few times the work of the run that failed.
+
+    Parameters
+    ----------
+    finer : bool
+        Whether the answer may be on a finer grid than was asked for.
+
+    Examples
+    --------
+    >>> careful = [co.refinement.Solve(), co.refinement.SeekFeasible(), co.refinement.Refine(1e-2)]
+    >>> co.solve(problem, co.BSpline(20), plan=careful).outcome.status
+    <Status.SOLVED: 'solved'>
+    """
+
+    finer: bool = True
+
+    def __post_init__(self) -> None:
+        flag("finer", self.finer)
+
+    def __call__(self, attempt: Attempt, /) -> Attempt:
+        if attempt.answer.outcome.status is Status.SOLVED:
+            return attempt
+        from colloc.refinement.seek_feasible import feasible_motion  # few solves fail
+
+        best = feasible_motion(attempt.nlp, attempt.answer, attempt.run, attempt.guess, finer=self.finer)
+        return attempt if best is attempt.answer else replace(attempt, nlp=best.nlp, solution=best)
+
+
+@dataclass(frozen=True, repr=False)
 class SeekStarts(PlanStep):
     """Other starts than the guess, and the cheapest motion to which they lead.
 
@@ -195,6 +234,8 @@ class SeekStarts(PlanStep):
         flag("quick", self.quick)
 
     def __call__(self, attempt: Attempt, /) -> Attempt:
+        if attempt.answer.outcome.status is Status.INFEASIBLE:
+            return attempt
         from colloc.refinement.seek_starts import best_of_starts  # a single run does without
 
         with part("starts", whole=True):
@@ -311,8 +352,9 @@ def default_plan(tol: float | None, *, has_curve: bool) -> list[NextStep]:
     """
     if not has_curve:
         confirm = tol is not None
-        return [Solve(), SeekStarts(8, quick=True), Refine(tol or TOLERANCE, confirm=confirm), AtSwitches()]
-    return [Solve()] if tol is None else [Solve(), Refine(tol), AtSwitches()]
+        seek = [SeekFeasible(), SeekStarts(8, quick=True)]
+        return [Solve(), *seek, Refine(tol or TOLERANCE, confirm=confirm), AtSwitches()]
+    return [Solve(), SeekFeasible(finer=False)] if tol is None else [Solve(), SeekFeasible(), Refine(tol), AtSwitches()]
 
 
 def checked_plan(plan: object) -> tuple[NextStep, ...]:

@@ -111,12 +111,13 @@ def solve(
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     plan : sequence of steps, optional
-        Steps from `co.refinement`, one after another: `Solve`, `SeekStarts`, `Refine`, `AtSwitches`, or functions of
-        one's own from an `Attempt` to another. By default
+        Steps from `co.refinement`, one after another: `Solve`, `SeekFeasible`, `SeekStarts`, `Refine`, `AtSwitches`, or
+        functions of one's own from an `Attempt` to another. By default
 
-        - ``[Solve()]`` with a curve or an NLP,
-        - ``[Solve(), Refine(tol), AtSwitches()]`` with a curve and a `tol`,
-        - ``[Solve(), SeekStarts(8, quick=True), Refine(1e-3, confirm=False), AtSwitches()]`` without a curve.
+        - ``[Solve(), SeekFeasible(finer=False)]`` with a curve or an NLP,
+        - ``[Solve(), SeekFeasible(), Refine(tol), AtSwitches()]`` with a curve and a `tol`,
+        - ``[Solve(), SeekFeasible(), SeekStarts(8, quick=True), Refine(1e-3, confirm=False), AtSwitches()]`` without a
+          curve.
     solver : Solver, optional
         ``co.Ipopt(hessian=..., max_iter=...)``, which is the default with no options, or any other `Solver`.
     compile : bool or Compile, optional

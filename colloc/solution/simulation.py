@@ -137,10 +137,10 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     qd = _integral(qdd, half, start.qd)
     q_rate = _position_rates(solution, sample, fit, qd)
     q = _integral(q_rate, half, start.q)
-    signals, states, rates = _of_unknowns(solution, times)
+    signals, states, rates = values_of_unknowns(solution, times)
     changes = fit @ rates.reshape(intervals, _SAMPLES, -1)
-    y = _integral(changes, half, _of_unknowns(solution, mesh[:-1])[1])
-    ends = (q, end.q), (qd, end.qd), (y, _of_unknowns(solution, mesh[1:])[1])
+    y = _integral(changes, half, values_of_unknowns(solution, mesh[:-1])[1])
+    ends = (q, end.q), (qd, end.qd), (y, values_of_unknowns(solution, mesh[1:])[1])
     gap = np.hstack([part.sum(axis=1) - at_end for part, at_end in ends])  # every Chebyshev polynomial is 1 at the end
     moving = [
         (chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1)
@@ -172,7 +172,7 @@ def _position_rates(solution: Solution, sample: Sample, fit: np.ndarray, qd: np.
     return fit @ values.reshape(qd.shape[0], fit.shape[1], -1)
 
 
-def _of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:
+def values_of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:
     """Signals, states and rates of states at times, each shape (N, size)."""
     slots = solution.problem.instant.slots
     parts = slots.signals, slots.states, slots.state_rates
@@ -191,7 +191,7 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     """Deviations of positions, velocities and states over one interval."""
     n, n_q, slots = problem.model.n, problem.model.n_q, problem.instant.slots
     m = slots.states.shape[0]
-    acceleration = problem.function("model", _forward_dynamics(problem))
+    acceleration = problem.function("model", forward_acceleration(problem))
     columns = np.cumsum([0, n_q, n_q, n, n, m, m, n, slots.signals.shape[0]]).tolist()
     coefficients, deviation = ca.SX.sym("coefficients", size, columns[-1]), ca.SX.sym("deviation", n_q + n + m)
     u, ends = ca.SX.sym("u"), ca.SX.sym("ends", 2)
@@ -207,11 +207,11 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
     instant = instant._replace(q=q, qd=qd, states=y)
-    joints, torques = _torque_equations(problem)
+    joints, torques = torque_equations(problem)
     tau[joints] = torques(*instant)
     instant = instant._replace(tau=tau)
     simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
-    rates = _state_rates(problem)(*instant._replace(qdd=simulated))
+    rates = state_rate_function(problem)(*instant._replace(qdd=simulated))
     rate = width * ca.vertcat(problem.model.position_rates(q, qd) - predicted, simulated - qdd, rates - changes)
     p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, ends)
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
@@ -219,7 +219,7 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
 
 
-def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
+def torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
     """Joints whose torque follows from positions, velocities, states and signals, and these torques of the slots.
 
     By equations that hold all along, each of the torque of one joint alone.
@@ -232,7 +232,7 @@ def _torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
     return [*torques], problem.function("torques", ca.vertcat(ca.SX(0, 1), *torques.values()))
 
 
-def _state_rates(problem: Problem) -> ca.Function:
+def state_rate_function(problem: Problem) -> ca.Function:
     """Rates of the states by their equations, as a function of the slots, whose own rates are a first guess."""
     slots = problem.instant.slots
     rows = ca.vertcat(ca.SX(0, 1), *(problem.rows[state.equation_name].rows.expression for state in problem.states))
@@ -244,7 +244,7 @@ def _state_rates(problem: Problem) -> ca.Function:
     return problem.function("states", rates)
 
 
-def _forward_dynamics(problem: Problem) -> ca.SX:
+def forward_acceleration(problem: Problem) -> ca.SX:
     now = problem.instant
     if not problem.model.n:
         return ca.SX(0, 1)

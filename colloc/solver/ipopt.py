@@ -88,7 +88,7 @@ STATUS_OF_MESSAGE = {
     "Solve_Succeeded": Status.SOLVED,
     "Feasible_Point_Found": Status.SOLVED,
     "Solved_To_Acceptable_Level": Status.ACCEPTABLE,
-    "Infeasible_Problem_Detected": Status.INFEASIBLE,
+    "Infeasible_Problem_Detected": Status.NOT_FOUND,
     "Maximum_Iterations_Exceeded": Status.ITERATION_LIMIT,
     "Maximum_CpuTime_Exceeded": Status.TIME_LIMIT,
     "Maximum_WallTime_Exceeded": Status.TIME_LIMIT,
@@ -310,7 +310,7 @@ def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
 
 def _better(first: Outcome, second: Outcome) -> Outcome:
     """The better end of two runs, with the iterations and seconds of both."""
-    order = (Status.SOLVED, Status.INTERRUPTED, Status.ACCEPTABLE, Status.INFEASIBLE)
+    order = (Status.SOLVED, Status.INTERRUPTED, Status.ACCEPTABLE, Status.NOT_FOUND)
     ranks = [order.index(run.status) if run.status in order else len(order) for run in (first, second)]
     names = [name for name in first.history if name in second.history]
     return replace(

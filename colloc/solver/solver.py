@@ -18,6 +18,8 @@ class Status(StrEnum):
     """How a solve ended. Only `SOLVED` is success.
 
     `SADDLE` is what is stationary where the cost falls beside it, and no start there has led to an optimum.
+    `INFEASIBLE` is proved: see `SeekFeasible` in `colloc.refinement`. What a solver alone calls infeasible, which holds
+    near its last iterate and on its grid, is `NOT_FOUND`.
 
     Examples
     --------
@@ -33,6 +35,7 @@ class Status(StrEnum):
     ACCEPTABLE = "solved to acceptable level only"
     SADDLE = "saddle"
     INFEASIBLE = "infeasible"
+    NOT_FOUND = "no feasible motion found"
     ITERATION_LIMIT = "iteration limit"
     TIME_LIMIT = "time limit"
     INTERRUPTED = "interrupted"

@@ -78,7 +78,7 @@ def test_bounds_give_way_before_what_is_prescribed():
     assert (relaxation.constraint, relaxation.joint, relaxation.side) == ("duration", "", "upper")
     assert relaxation.amount == pytest.approx(2.4**0.5 - 1, rel=1e-4)
     assert np.isnan(relaxation.t)
-    assert repr(prescribed).startswith("infeasible: duration must be 1.549 s (it is to be 1 s)\n")
+    assert repr(prescribed).startswith("no feasible motion found: duration must be 1.549 s (it is to be 1 s)\n")
 
 
 def test_a_relaxation_says_what_when_and_in_which_unit():
@@ -394,7 +394,7 @@ def test_the_most_useful_line_comes_first_and_all_fits_on_a_screen():
     ]
     starts = [
         r"the cost 0.3969 falls by 0.24 % if tau[shoulder] <= 10 N m gives way by 1 %",
-        "infeasible: tau[mass] must",
+        "no feasible motion found: tau[mass] must",
     ]
     for explanation, start in zip(explained, starts, strict=True):
         lines = repr(explanation).splitlines()

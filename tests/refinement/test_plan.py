@@ -14,17 +14,20 @@ from tests.support.problems import effort, time_optimal
 
 CURVE = co.BSpline(10)
 REACH = replace(time_optimal(), duration=1.0, minimize=co.integral(effort))
-Solve, Refine, AtSwitches, SeekStarts = (
-    co.refinement.Solve, co.refinement.Refine, co.refinement.AtSwitches, co.refinement.SeekStarts
+Solve, Refine, AtSwitches, SeekStarts, SeekFeasible = (
+    co.refinement.Solve, co.refinement.Refine, co.refinement.AtSwitches, co.refinement.SeekStarts,
+    co.refinement.SeekFeasible,
 )  # fmt: skip
 
 
 def test_the_plain_calls_are_lists_of_steps():
-    assert default_plan(None, has_curve=True) == [Solve()]
-    assert default_plan(1e-4, has_curve=True) == [Solve(), Refine(1e-4), AtSwitches()]
+    assert default_plan(None, has_curve=True) == [Solve(), SeekFeasible(finer=False)]
+    assert default_plan(1e-4, has_curve=True) == [Solve(), SeekFeasible(), Refine(1e-4), AtSwitches()]
     quick = SeekStarts(8, quick=True)
-    assert default_plan(None, has_curve=False) == [Solve(), quick, Refine(1e-3, confirm=False), AtSwitches()]
-    assert default_plan(1e-4, has_curve=False) == [Solve(), quick, Refine(1e-4), AtSwitches()]
+    assert default_plan(None, has_curve=False) == [
+        Solve(), SeekFeasible(), quick, Refine(1e-3, confirm=False), AtSwitches()
+    ]  # fmt: skip
+    assert default_plan(1e-4, has_curve=False) == [Solve(), SeekFeasible(), quick, Refine(1e-4), AtSwitches()]
 
 
 def test_an_answer_names_the_steps_that_made_it():

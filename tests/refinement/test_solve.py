@@ -36,7 +36,7 @@ def smooth(parameters: list[co.Parameter] | None = None, loads: list[co.Load] | 
 def test_torque_limits_below_gravity_end_in_an_error_that_names_them(curve):
     problem = co.Problem(
         two_link(9.81),
-        co.Free(0.1, 5.0, 1.0),
+        co.Free(0.1, 0.3, 0.2),
         co.duration(),
         [co.initial(q=(0, 0), qd=0), co.final(q=(1, 0), qd=0), co.bounds(tau=(-1, 1))],
     )
@@ -48,6 +48,23 @@ def test_torque_limits_below_gravity_end_in_an_error_that_names_them(curve):
     assert last.q.shape[1] == 2
     assert last.violation > 0.05
     assert co.solve(problem, curve, raise_on_failure=False).status is co.solver.Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("curve", [*CURVES, None], ids=str)
+def test_an_arm_too_weak_to_be_lifted_straight_is_swung_up(curve):
+    """Where IPOPT from the straight line ends in a local infeasibility."""
+    ends = [co.initial(q=(0, 0), qd=0), co.final(q=(1, 0), qd=0), co.bounds(tau=(-1, 1))]
+    problem = co.Problem(two_link(9.81), co.Free(0.1, 5.0, 1.0), co.duration(), ends)
+    last = co.solve(problem, curve, plan=[co.refinement.Solve()], raise_on_failure=False)
+    assert last.status is co.solver.Status.NOT_FOUND
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of twenty splines
+        swung = co.solve(problem, curve)
+    assert swung.plan[1].startswith("SeekFeasible(")
+    assert swung.duration < 2.3
+    if curve != co.BSpline(20):
+        assert swung.success
+        assert co.verify(swung).forward_error < 1e-6
 
 
 def test_a_fact_stated_twice_is_named_when_the_solve_fails():

@@ -173,7 +173,8 @@ def test_a_bound_counts_however_loose_the_other_one(curve, upper):
             assert found.success
             assert found.violation < 1e-4
         else:
-            with pytest.raises(co.SolveError, match="infeasible"):
+            # In sizes of 1e4, as for a bound of 1e8, what is missed is too little for a proof.
+            with pytest.raises(co.SolveError, match="^(infeasible|no feasible motion found)"):
                 co.solve(problem, curve)
 
 

@@ -127,7 +127,7 @@ def test_what_fails_is_a_row_with_its_reason():
     found = co.sweep(stated, GRID, CURVE, progress=False)
     assert found.failed.tolist() == [8, 11]
     assert found["reason"][8] == "ValueError: nobody reaches that far"
-    assert found["reason"][11].startswith("infeasible")
+    assert found["reason"][11].startswith("no feasible motion found")
     assert np.isnan(found["cost"][[8, 11]]).all()
     assert np.isfinite(np.delete(found["cost"], [8, 11])).all()
     with pytest.raises(co.InputError, match="case 8 has no solution: ValueError: nobody reaches that far"):

@@ -1,0 +1,187 @@
+"""The program of least violation: every row may be missed, at the least mean square in natural sizes.
+
+    minimise   1/2 sum of w_k s_k^2 + anchoring
+    subject to lower_k <= g_k(x) + c_k s_k <= upper_k  for all rows k,
+
+c_k their natural sizes, and w_k such that rows along a path count by their mean. Every point has slacks s that meet its
+rows, so that a search begins feasible and can end nowhere but at a minimum: zero where x is feasible. A mean squared
+distance from the beginning, by a factor too small to matter, settles what rows leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.block import Block
+from colloc.solver.ipopt import Ipopt
+from colloc.solver.scaling import scale_at
+from colloc.solver.solver import Scale, Start, Status
+from colloc.support.lazy import cached_property
+from colloc.transcription import BaseNLP
+from colloc.transcription.derived_nlp import DerivedNLP
+
+_ANCHORING = 1e-6
+_SOLVER = Ipopt(mu_strategy="monotone", max_iter=250, tol=1e-7, acceptable_tol=1e-5, acceptable_iter=5)
+
+
+class LeastViolation(NamedTuple):
+    """The end of a search for the least violation.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_x,)
+    left : float
+        Root of the mean square of the violations that are left, in natural sizes.
+    row : str
+        Name of the row that is violated most, with its time.
+    status : Status
+        SOLVED where this is a minimum.
+    iterations : int
+    """
+
+    x: np.ndarray
+    left: float
+    row: str
+    status: Status
+    iterations: int
+
+
+def least_violation(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, seconds: float = np.inf) -> LeastViolation:
+    """A point of least violation near x, shape (n_x,), with parameter values p; KeyboardInterrupt by Ctrl-C."""
+    program = _LeastViolationNLP(nlp, np.clip(x, nlp.lower, nlp.upper), p)
+    outcome = _SOLVER.prepare(program)(program.start, p, seconds=seconds)
+    if outcome.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    x, slacks = np.split(outcome.x, [nlp.n_x])
+    left, row = np.sqrt(program.weights @ slacks**2), int(np.argmax(np.abs(slacks))) if slacks.size else 0
+    name = nlp.row_name(row, x) if slacks.size else ""
+    status = Status.SOLVED if outcome.status is Status.ACCEPTABLE else outcome.status
+    return LeastViolation(x, float(left), name, status, outcome.iterations)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeastViolationNLP(DerivedNLP):
+    """The program of least violation of another one: its variables, then a slack for every row.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    anchor : ndarray, shape (n_x,)
+        The point to begin with.
+    p : ndarray
+        Parameter values, by which rows are scaled.
+    """
+
+    anchor: np.ndarray
+    p: np.ndarray
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """What the square of every slack counts."""
+        counts = [np.full(block.n_rows * block.n_slices, block.n_slices) for block in self.nlp.constraints]
+        return 1.0 / np.concatenate([np.zeros(0), *counts])
+
+    @property
+    def start(self) -> Start:
+        """The anchor, with the slacks that its rows need; the cost is as large as it is, wherever a search begins."""
+        values, (lower, upper) = np.array(self.nlp.g(self.anchor, self.p)).ravel(), self.bounds_g
+        slacks = (np.clip(values, lower, upper) - values) / self.nlp.scale_g
+        return Start(np.append(self.anchor, slacks), scale=Scale(1.0, self.scale_g))
+
+    @property
+    def lower(self) -> np.ndarray:
+        return np.append(self.nlp.lower, np.full(self.n_g, -np.inf))
+
+    @property
+    def upper(self) -> np.ndarray:
+        return np.append(self.nlp.upper, np.full(self.n_g, np.inf))
+
+    @property
+    def scale_x(self) -> np.ndarray:
+        return np.append(self.nlp.scale_x, np.ones(self.n_g))
+
+    @property
+    def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.nlp.bounds_g
+
+    @cached_property
+    def scale_g(self) -> np.ndarray:
+        return scale_at(self.nlp, self.anchor, self.p).rows
+
+    @property
+    def n_g(self) -> int:
+        return self.nlp.n_g
+
+    @property
+    def costs(self) -> Sequence[Block]:
+        return ()
+
+    @property
+    def constraints(self) -> Sequence[Block]:
+        return ()
+
+    @cached_property
+    def _symbols(self) -> tuple[ca.MX, ca.MX]:
+        """All variables, and parameters."""
+        return ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p)
+
+    def _function(
+        self, name: str, outputs: Mapping[str, ca.MX], inputs: Mapping[str, ca.MX] | None = None
+    ) -> ca.Function:
+        both, p = self._symbols
+        arguments = {"x": both, "p": p, **(inputs or {})}
+        return ca.Function(name, [*arguments.values()], [*outputs.values()], [*arguments], [*outputs])
+
+    @cached_property
+    def _curvature(self) -> np.ndarray:
+        """Second derivatives of the cost, all of them on the diagonal."""
+        return np.append(_ANCHORING / self.nlp.n_x / self.nlp.scale_x**2, self.weights)
+
+    @cached_property
+    def f(self) -> ca.Function:
+        away = self._symbols[0] - ca.DM(np.append(self.anchor, np.zeros(self.n_g)))
+        return self._function("f", {"f": ca.dot(ca.DM(self._curvature), away**2) / 2})
+
+    @cached_property
+    def grad_f(self) -> ca.Function:
+        cost = self.f(*self._symbols)
+        return self._function("grad_f", {"f": cost, "grad_f_x": ca.gradient(cost, self._symbols[0])})
+
+    @cached_property
+    def _slacks(self) -> ca.DM:
+        """Slopes of the rows by the slacks."""
+        return ca.diag(ca.DM(self.nlp.scale_g))
+
+    @cached_property
+    def g(self) -> ca.Function:
+        both, p = self._symbols
+        values = self.nlp.g(both[: self.nlp.n_x], p) + self._slacks @ both[self.nlp.n_x :]
+        return self._function("g", {"g": values})
+
+    @cached_property
+    def jac_g(self) -> ca.Function:
+        both, p = self._symbols
+        values, slopes = self.nlp.jac_g(both[: self.nlp.n_x], p)
+        slack = self._slacks @ both[self.nlp.n_x :]
+        return self._function("jac_g", {"g": values + slack, "jac_g_x": ca.horzcat(slopes, ca.MX(self._slacks))})
+
+    @cached_property
+    def hess_lag(self) -> ca.Function:
+        both, p = self._symbols
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        of_rows = ca.diagcat(self.nlp.hess_lag(both[: self.nlp.n_x], p, 0.0, lam_g), ca.MX(self.n_g, self.n_g))
+        outputs = {"triu_hess_gamma_x_x": of_rows + lam_f * ca.diag(ca.DM(self._curvature))}
+        return self._function("hess_lag", outputs, {"lam_f": lam_f, "lam_g": lam_g})
+
+    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
+        return {"violation": float(self.f(x, p))}
+
+    def variable_name(self, k: int, x: np.ndarray) -> str:
+        if k < self.nlp.n_x:
+            return self.nlp.variable_name(k, x[: self.nlp.n_x])
+        return f"violation of {self.nlp.row_name(k - self.nlp.n_x, x[: self.nlp.n_x])}"
