@@ -197,7 +197,8 @@ class SeekFeasible(PlanStep):
             return attempt
         from colloc.refinement.seek_feasible import feasible_motion  # few solves fail
 
-        best = feasible_motion(attempt.nlp, attempt.answer, attempt.run, attempt.guess, finer=self.finer)
+        with part("starts", whole=True):
+            best = feasible_motion(attempt.nlp, attempt.answer, attempt.run, attempt.guess, finer=self.finer)
         return attempt if best is attempt.answer else replace(attempt, nlp=best.nlp, solution=best)
 
 
