@@ -174,7 +174,7 @@ def test_a_bound_counts_however_loose_the_other_one(curve, upper):
             assert found.violation < 1e-4
         else:
             # In sizes of 1e4, as for a bound of 1e8, what is missed is too little for a proof.
-            with pytest.raises(co.SolveError, match="^(infeasible|no feasible motion found)"):
+            with pytest.raises(co.SolveError, match=r"^(infeasible|no feasible motion found)"):
                 co.solve(problem, curve)
 
 

@@ -159,7 +159,8 @@ def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
 def test_where_no_start_leads_to_an_optimum_the_reasons_are_listed():
     stated = time_optimal()
     problem = co.Problem(stated.model, 0.05, co.integral(effort), stated.subject_to)
-    with pytest.raises(co.SolveError, match="none of 3 starts has led to an optimum\n  3 starts: no feasible motion found"):
+    reasons = "none of 3 starts has led to an optimum\n  3 starts: no feasible motion found"
+    with pytest.raises(co.SolveError, match=reasons):
         co.multistart(co.transcribe(problem, co.BSpline(6), compile=False), starts=3)
 
 
