@@ -12,9 +12,9 @@ import numpy as np
 from colloc.problem import Problem
 from colloc.solution.phases import solution_of
 from colloc.solution.simulation import (
+    explicit_torques,
     forward_acceleration,
     state_rate_function,
-    torque_equations,
     values_of_unknowns,
 )
 from colloc.solution.solution import Solution
@@ -101,7 +101,7 @@ def _integrator(problem: Problem, duration: float, times: np.ndarray) -> ca.Func
     instant = slots._replace(
         t=t, duration=duration, q=q, qd=qd, signals=u[n:], states=y, state_rates=rates, tau=u[:n], **nothing
     )
-    joints, torques = torque_equations(problem)
+    joints, torques = explicit_torques(problem)
     tau = ca.SX(u[:n])
     tau[joints] = torques(*instant)
     instant = instant._replace(tau=tau)

@@ -207,7 +207,7 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
     instant = instant._replace(q=q, qd=qd, states=y)
-    joints, torques = torque_equations(problem)
+    joints, torques = explicit_torques(problem)
     tau[joints] = torques(*instant)
     instant = instant._replace(tau=tau)
     simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
@@ -219,7 +219,7 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
 
 
-def torque_equations(problem: Problem) -> tuple[list[int], ca.Function]:
+def explicit_torques(problem: Problem) -> tuple[list[int], ca.Function]:
     """Joints whose torque follows from positions, velocities, states and signals, and these torques of the slots.
 
     By equations that hold all along, each of the torque of one joint alone.
