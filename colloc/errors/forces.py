@@ -1,7 +1,9 @@
 """Forces that hold what nothing drives, at their largest.
 
 What strays little may be held by much for a moment: a body in flight by a fifth of its weight, this way and that. Such
-torques are compared with the largest that act at the joint, and count by a twentieth of that.
+torques are compared with the largest that act at the joint. A quarter of the square of that share counts: where torques
+are off by the square of an interval's width, the motion is by its fourth power. So a fifth is as wrong as a position
+that is off by a hundredth, and 6 % as one that is off by a thousandth.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
 
-_COUNTS = 0.05  # of the largest torque that acts: a fifth of it is as wrong as a position that is off by a hundredth
+_COUNTS = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,7 @@ class ForceError(Source):
 
     def described(self, t: np.ndarray) -> str:
         """A sentence on the joint that is held most; t has the ends of the intervals [s]."""
-        share = f"{self.total / _COUNTS:.0%} of the largest force that acts there"
+        share = f"{np.sqrt(self.total / _COUNTS):.0%} of the largest force that acts there"
         return f"{self.sentence.format(joint=self.joints[self.worst], share=share)} ({self.place(t)})"
 
     def joined(self, later: Sequence[Self]) -> Self:
@@ -52,8 +54,8 @@ def force_error(motion: Motion) -> ForceError:
     intervals, names = len(push), motion.nlp.problem.model.joint_names
     worst = push.max(axis=1, initial=0.0)
     return ForceError(
-        _COUNTS * worst,
-        _COUNTS * float(worst.max()),
+        _COUNTS * worst**2,
+        _COUNTS * float(worst.max()) ** 2,
         adds_up=False,
         sentence="between nodes {joint} is held by {share}, though nothing drives it",
         joints=np.array(names)[push.argmax(axis=1)] if names else np.full(intervals, ""),
