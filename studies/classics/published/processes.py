@@ -197,5 +197,9 @@ PROCESSES = {
     "bryson_max_range": Statement(bryson_range),
     "catmix": Statement(switches.catalyst),
     "hypersensitive_10000": Statement(hypersensitive),
-    "heat": Statement(heat),
+    "heat": Statement(
+        heat,
+        optimum=4.3703488e-5,
+        why="4.3728e-5 is that of a mesh; splines, and Radau on 60 and 200 intervals, agree on ours",
+    ),
 }
