@@ -40,7 +40,7 @@ def test_the_motion_follows_from_its_torques(curve):
     """Smooth effort on each mesh: cost near the converged one, forward simulation where the method is exact."""
     ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
     problem = co.Problem(two_link(), 1.0, co.integral(effort), ends)
-    solution = co.solve(problem, curve, compile=False, plan=[co.refinement.Solve(tol=0.02)])
+    solution = co.solve(problem, curve, compile=False, plan=[co.refinement.Solve(tol=0.03)])  # 0.01 each of two sources
     best = co.solve(problem, co.Radau(20, 5), compile=False)
     excess = solution.cost / best.cost - 1
     assert -1e-4 < excess < 0.02
