@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import colloc as co
 from colloc.studies.classics.published.aircraft import AIRCRAFT
 from colloc.studies.classics.published.bodies import BODIES
+from colloc.studies.classics.published.cars import CARS
 from colloc.studies.classics.published.curves import CURVES
 from colloc.studies.classics.published.fits import FITS
 from colloc.studies.classics.published.flights import FLIGHTS
@@ -34,7 +35,7 @@ from colloc.support.display import Table
 
 STATEMENTS: dict[str, Statement] = (
     INTEGRATORS | CURVES | ROCKETS | AIRCRAFT | MACHINES | PROCESSES
-    | OSCILLATORS | REACTORS | FLIGHTS | ORBITS | BODIES | FITS
+    | OSCILLATORS | REACTORS | FLIGHTS | ORBITS | BODIES | CARS | FITS
 )  # fmt: skip
 NOT_STATED: dict[str, str] = {
     "mk2_five_link": "its equations of motion are in a program that is not published with it",

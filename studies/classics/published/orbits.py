@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from math import cos, pi, radians, sin
+from math import cos, exp, pi, radians, sin
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
 import colloc as co
 from colloc.studies.classics.published.statement import Statement
@@ -12,7 +14,8 @@ from colloc.studies.classics.states import NOTHING
 
 MU, EARTH = 1.407645794e16, 20925662.73  # ft3/s2, ft
 HARMONICS = {2: 1082.639e-6, 3: -2.565e-6, 4: -1.608e-6}
-QUARTERS = {"p": (21837080.052835, 19323 * 6076.1154855643 + EARTH), "h": (-0.25396764647494, 0.0), "angle": (pi, 9.4)}
+P, H, ANGLE = (21837080.052835, 19323 * 6076.1154855643 + EARTH), (-0.25396764647494, 0.0), (pi, 9.4)
+DURATIONS = {"coast": 2690.0, "burn": 150.0, "second coast": 18810.0, "second burn": 50.0}  # s, guesses
 
 
 def harmonics(sine: ca.SX, up: ca.SX, r: ca.SX) -> ca.SX:
@@ -41,10 +44,7 @@ def harmonics(sine: ca.SX, up: ca.SX, r: ca.SX) -> ca.SX:
 
 
 def two_burn_orbit() -> co.Phases:
-    """From a low orbit to a geosynchronous one by two burns, in equinoctial elements (Betts 2010, 6.3; PSOPT, twoburn).
-
-    The guess of every phase is what the source has in the middle of it.
-    """
+    """From a low orbit to a geosynchronous one by two burns, in equinoctial elements (Betts 2010; PSOPT, twoburn)."""
     thrust, impulse = 1.2, 300.0  # lb, s
 
     def rates(now: co.problem.Instant, burns: bool) -> ca.SX:
@@ -73,43 +73,57 @@ def two_burn_orbit() -> co.Phases:
             root / q * tilt * across + ca.sqrt(MU * p) * (q / p) ** 2,
         )
 
-    def phase(quarter: int, duration: co.Free, burns: bool, *limits, cost=None, angles=(0.0, 0.0)) -> co.Problem:
-        p, h, angle = (first + (quarter + 0.5) / 4 * (last - first) for first, last in QUARTERS.values())
-        w = 1.0 if quarter < 2 else 0.44
-        unknowns = [
+    def phase(duration: co.Free, angles: tuple[float, float] | None, *conditions: Any, cost: Any = None) -> co.Problem:
+        burns = angles is not None
+        unknowns: list[co.State | co.Unknown] = [
             co.State(
                 "elements", 5, rate=lambda now: rates(now, burns)[:5], lower=(10e6, -1, -1, -1, -1),
-                upper=(2e8, 1, 1, 1, 1), guess=(p, 0, 0, h, 0),
+                upper=(2e8, 1, 1, 1, 1), guess=(10e6, 0, 0, 0, 0),
             ),
-            co.State("angle", rate=lambda now: rates(now, burns)[5], lower=pi, upper=30 * pi, guess=angle),
-            co.State("w", rate=lambda now: -thrust / impulse if burns else 0.0, lower=0.0, upper=2.0, guess=w),
+            co.State("angle", rate=lambda now: rates(now, burns)[5], lower=pi, upper=30 * pi, guess=pi),
+            co.State("w", rate=lambda now: -thrust / impulse if burns else 0.0, lower=0.0, upper=2.0),
         ]  # fmt: skip
-        if burns:
-            controls = zip(("pitch", "yaw"), angles, strict=True)
-            unknowns += [co.Unknown(name, lower=-pi, upper=pi, guess=radians(value)) for name, value in controls]
-        return co.Problem(NOTHING, duration, cost or 0.0 * co.duration(), limits, unknowns=unknowns)
+        for name, angle in zip(("pitch", "yaw"), angles or (), strict=False):
+            unknowns.append(co.Unknown(name, lower=-pi, upper=pi, guess=radians(angle)))
+        return co.Problem(NOTHING, duration, cost or 0.0 * co.duration(), conditions, unknowns)
 
-    start = co.initial(states={"elements": (QUARTERS["p"][0], 0, 0, QUARTERS["h"][0], 0), "angle": pi, "w": 1.0})
-    end = co.final(states={"elements": (QUARTERS["p"][1], 0, 0, 0, 0)})
-    names = ("coast", "burn", "second coast", "second burn")
+    def end_of(name: str) -> Any:
+        return lambda phases: sum(
+            phases[each].duration for each in tuple(DURATIONS)[: tuple(DURATIONS).index(name) + 1]
+        )
+
+    start = co.initial(states={"elements": (P[0], 0, 0, H[0], 0), "angle": pi, "w": 1.0})
+    end = co.final(states={"elements": (P[1], 0, 0, 0, 0)})
     times = {"burn": (2100.0, 3100.0), "second coast": (21600.0, 21800.0), "second burn": (21650.0, 21900.0)}
-
-    def end_of(name: str):
-        before = names[: names.index(name) + 1]
-        return lambda phases: sum(phases[each].duration for each in before)
-
+    heaviest = -1.0 * co.final_cost(lambda now: now.w, "weight")
     return co.Phases(
         {
-            "coast": phase(0, co.Free(2000.0, 3000.0, 2690.0), False, start),
-            "burn": phase(1, co.Free(1.0, 1100.0, 150.0), True, angles=(0.148637e-2, -9.08446)),
-            "second coast": phase(2, co.Free(18500.0, 19700.0, 18810.0), False),
+            "coast": phase(co.Free(2000.0, 3000.0, DURATIONS["coast"]), None, start),
+            "burn": phase(co.Free(1.0, 1100.0, DURATIONS["burn"]), (0.148637e-2, -9.08446)),
+            "second coast": phase(co.Free(18500.0, 19700.0, DURATIONS["second coast"]), None),
             "second burn": phase(
-                3, co.Free(1.0, 300.0, 50.0), True, end, cost=-1.0 * co.final_cost(lambda now: now.w, "weight"),
-                angles=(-0.136658e-2, 49.7892),
+                co.Free(1.0, 300.0, DURATIONS["second burn"]), (-0.136658e-2, 49.7892), end, cost=heaviest
             ),
         },
         [co.boundary(end_of(name), lower=low, upper=high, unit="s", name=name) for name, (low, high) in times.items()],
-    )  # fmt: skip
+    )
+
+
+def quarters() -> dict[str, Any]:
+    """The guess of the source: a quarter of the way in every phase, on a straight line in the elements."""
+    lines = [np.linspace(start, end, 5) for start, end in (P, H, ANGLE)]
+    weights = 1.0, 1.0, exp(-8000 / (300 * 32.174)), exp(-8000 / (300 * 32.174)), exp(-11000 / (300 * 32.174))
+
+    def between(values: Any, k: int) -> Any:
+        duration = tuple(DURATIONS.values())[k]
+        return lambda t: np.array(values[k]) + (np.array(values[k + 1]) - np.array(values[k])) * t / duration
+
+    elements = [(p, 0.0, 0.0, h, 0.0) for p, h in zip(*lines[:2], strict=True)]
+    angles, w = [(angle,) for angle in lines[2]], [(weight,) for weight in weights]
+    return {
+        name: {"elements": between(elements, k), "angle": between(angles, k), "w": between(w, k)}
+        for k, name in enumerate(DURATIONS)
+    }
 
 
 def geodesic() -> co.Problem:
@@ -142,4 +156,4 @@ def geodesic() -> co.Problem:
     )
 
 
-ORBITS = {"two_burn_orbit": Statement(two_burn_orbit, factor=-1.0), "geodesic": Statement(geodesic)}
+ORBITS = {"two_burn_orbit": Statement(two_burn_orbit, factor=-1.0, guess=quarters), "geodesic": Statement(geodesic)}
