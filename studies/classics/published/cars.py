@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
 
 import casadi as ca
 
@@ -77,12 +76,12 @@ def racecar() -> co.Problem:
     Corners of the source begin and end with a spline's curvature; here it rises like a hyperbolic tangent.
     """
 
-    def state(name: str, most: float, **given: Any) -> co.State:
+    def state(name: str, most: float, least: float | None = None, guess: float = 0.0) -> co.State:
         def rate(now: co.problem.Instant) -> ca.SX:
             change = rates(now)
             return change[name] / change["s"]
 
-        return co.State(name, rate=rate, **{"lower": -most, "upper": most} | given)
+        return co.State(name, rate=rate, lower=-most if least is None else least, upper=most, guess=guess)
 
     def friction(now: co.problem.Instant) -> ca.SX:
         long, side, normal = wheels(now)
@@ -107,7 +106,7 @@ def racecar() -> co.Problem:
             co.Unknown("steer"),
             co.Unknown("thrust", guess=0.1),
             state("n", 4.0),
-            state("v", 100.0, lower=1.0, guess=20.0),
+            state("v", 100.0, 1.0, 20.0),
             *(state(name, most) for name, most in loose.items()),
         ],
     )  # fmt: skip

@@ -18,6 +18,8 @@ import colloc as co
 from colloc.studies.classics.published.statement import Statement
 from colloc.studies.classics.states import NOTHING
 
+DATA = Path(__file__).parent / "data"
+
 
 def fit(
     name: str,
@@ -43,8 +45,7 @@ def fit(
     state :
         Bounds and guess of the state; by default it is guessed to go to the last measurement.
     """
-    file = Path(__file__).parent / "data" / f"{name}.csv"
-    times, *columns = np.loadtxt(file, delimiter=",", skiprows=1).T
+    times, *columns = np.loadtxt(DATA / f"{name}.csv", delimiter=",", skiprows=1).T
     data = np.array(columns).T
     misses = co.Unknown("miss", data.size, constant=True)
     scale = abs(data).max(axis=0)
