@@ -1,6 +1,7 @@
 """Published optima of rockets, bodies, orbits and fits: ingredients and optima against closed forms and other means."""
 
 from math import atan2, cos, log, radians, sin, sqrt
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -30,11 +31,12 @@ def test_the_cheapest_landing_falls_and_then_brakes():
     def braked(fall: float) -> tuple[float, float]:
         """Height at rest, and the duration of the braking, after a fall."""
         v, h = -0.783 - fall, 1 - 0.783 * fall - fall**2 / 2
-        time = brentq(lambda t: v - t - exhaust * log(1 - k * t), 0.0, 0.999 / k)
+        time: Any = brentq(lambda t: v - t - exhaust * log(1 - k * t), 0.0, 0.999 / k)
         rise = exhaust / k * ((1 - k * time) * log(1 - k * time) + k * time)
         return h + v * time - time**2 / 2 + rise, time
 
-    mass = 1 - k * braked(brentq(lambda fall: braked(fall)[0], 0.0, 0.8))[1]
+    fall: Any = brentq(lambda t: braked(t)[0], 0.0, 0.8)
+    mass = 1 - k * braked(fall)[1]
     assert STATEMENTS["moon_landing_dymos"].optimum == pytest.approx(mass, rel=1e-11)
     assert co.solve(flights.moon_landing_dymos(), tol=1e-6).cost == pytest.approx(-mass, rel=1e-6)
 
