@@ -5,6 +5,7 @@
 
 random_problems  problems with a known motion, and impossible ones
 altered          random motions by devices that save time, and without them
+forms            least effort in compact and lifted form, and races of the two
 redundant        equations that follow from others beside independent ones
 saddles          symmetric motions with a cheaper one beside them
 certified        certificates of answers that are solved

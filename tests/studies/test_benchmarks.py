@@ -18,6 +18,7 @@ import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
 import colloc.studies.benchmarks.gap
 import colloc.studies.benchmarks.hessian
+import colloc.studies.benchmarks.iterations
 import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
@@ -213,6 +214,13 @@ def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
     assert numbers["barrier.problems.default.unsolved"] == numbers["barrier.guesses.default.unsolved"] == 0
     assert numbers["barrier.guesses.default.iterations.max"] < 10 * numbers["barrier.guesses.default.iterations.median"]
     assert {"barrier.problems.adaptive.iterations.p95", "barrier.guesses.adaptive.seconds.total"} <= numbers.keys()
+
+
+def test_lifted_torques_save_iterations_where_joints_are_passive(tmp_path):
+    numbers = run(colloc.studies.benchmarks.iterations, tmp_path)
+    assert numbers["cart_pole.auto"] <= 15 < numbers["cart_pole.compact"] / 4
+    assert numbers["passive_joint.auto.share"] < 0.7
+    assert not any(value for name, value in numbers.items() if name.endswith(("unsolved", "auto.costlier")))
 
 
 def test_no_random_start_of_a_time_optimum_takes_ten_times_the_usual(tmp_path):
