@@ -28,6 +28,7 @@ from colloc.transcription import NLP, PhasesNLP, on_curves
 
 PIECES = 3  # into which an interval is split where its error is too large
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
+_NARROWEST_WITHOUT_LIMITS = 1e-8  # of the duration, where nothing can switch: layers at the ends of a long motion
 _SHARE = 0.9  # of the gain that is looked for in a round
 
 
@@ -124,6 +125,13 @@ def _widths(solution: Solution) -> np.ndarray:
     return np.diff(solution.nlp.grid.breakpoints)
 
 
+def _has_limits(nlp: NLP) -> bool:
+    """Whether there are bounds or inequalities, which may begin and cease to hold."""
+    bounded = np.isfinite(nlp.lower) | np.isfinite(nlp.upper)
+    lower, upper = nlp.bounds_g
+    return bool((bounded & (nlp.lower < nlp.upper)).any() or (lower < upper).any())
+
+
 def _finer(
     solution: Solution, pieces: np.ndarray, switching: np.ndarray | None = None, smooth: np.ndarray | None = None
 ) -> Transcription | None:
@@ -137,7 +145,8 @@ def _finer(
         Where accelerations may jump at new breakpoints, and where more degrees may take the place of more intervals;
         nowhere by default.
     """
-    pieces = np.where(_widths(solution) / pieces < NARROWEST, 1, pieces)
+    narrowest = NARROWEST if _has_limits(solution.nlp) else _NARROWEST_WITHOUT_LIMITS
+    pieces = np.where(_widths(solution) / pieces < narrowest, 1, pieces)
     if (pieces == 1).all():
         return None
     nowhere = np.zeros(pieces.size, dtype=bool)

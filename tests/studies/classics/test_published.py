@@ -5,6 +5,7 @@ from math import atanh, cosh, exp, log, pi, sqrt, tanh
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import colloc as co
 from colloc.studies.classics import published
@@ -69,6 +70,14 @@ def test_statements_come_to_closed_forms(name: str):
     assert solution.success
     assert statement.factor * solution.cost == pytest.approx(CLOSED_FORMS[name], rel=1e-6)
     assert ROWS[name].optimum == pytest.approx(CLOSED_FORMS[name], rel=1e-6 if name == "chain" else 1e-8)
+
+
+def test_layers_at_the_ends_of_a_long_rest_are_resolved():
+    """By the Hamiltonian, which is zero: the costate is x^3 - sqrt(x^6 + x^2) on the way to rest, and + after it."""
+    root = quad(lambda x: sqrt(x**6 + x**2), 0, 1.5)[0] + quad(lambda x: sqrt(x**6 + x**2), 0, 1)[0]
+    solution = co.solve(STATEMENTS["hypersensitive_10000"].problem(), tol=1e-5, progress=False)
+    assert solution.success
+    assert solution.cost == pytest.approx(root - 1.5**4 / 4 + 1 / 4, rel=1e-6)
 
 
 def test_the_study_in_its_quick_form(tmp_path, capsys):
