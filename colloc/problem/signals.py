@@ -90,12 +90,15 @@ def _force_on(body: str, count: int, now: Instant) -> ca.SX:
 
 
 def _zero_rows(problem: Problem) -> set[int]:
-    """Hashes of the expressions that rows hold at zero all along."""
+    """Hashes of the expressions that rows hold at zero all along, and of symbols that are zero where these are."""
     zero: set[int] = set()
     for entry in problem.rows.values():
         lower, upper, expression = entry.rows.lower, entry.rows.upper, entry.rows.expression
-        if entry.constraint.where == WHOLE:
-            zero |= {expression[k].element_hash() for k in np.flatnonzero((lower == 0) & (upper == 0)).tolist()}
+        for k in np.flatnonzero((lower == 0) & (upper == 0) & (entry.constraint.where == WHOLE)).tolist():
+            row, symbols = expression[k], ca.symvar(expression[k])
+            zero.add(row.element_hash())
+            if len(symbols) == 1 and ca.is_linear(row, symbols[0]) and ca.substitute(row, symbols[0], 0).is_zero():
+                zero.add(symbols[0].element_hash())
     return zero
 
 

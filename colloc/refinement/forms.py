@@ -79,8 +79,7 @@ def is_exact(solver: Solver) -> bool:
 
 def is_underactuated(nlp: BaseNLP) -> bool:
     """Whether the torque of a joint is given along a motion, as zero is of a passive one."""
-    limits = [phase.problem.limits("tau") for phase in nlp.phases.values()]
-    return any((low == high).any() for low, high in limits)
+    return any(phase.problem.fixed_torques for phase in nlp.phases.values())
 
 
 def minimises_squared_torques(nlp: BaseNLP) -> bool:

@@ -15,6 +15,7 @@ import colloc as co
 from colloc.curves.mesh import Points
 from colloc.errors.motion import deviation
 from colloc.errors.violations import _Beyond
+from colloc.models.cart_pole import cart_pole
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
 from tests.campaigns import held_torques
@@ -206,6 +207,41 @@ def test_a_passive_joint_moves_as_it_must(curve):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_motion_has_one_error_however_its_passive_joints_are_stated(seed: int):
     held_torques.check(seed)
+
+
+def flyer() -> co.Model:
+    """A trunk and a leg that fly."""
+    bodies = [
+        co.Body("x", co.prismatic(axis=(1, 0, 0))),
+        co.Body("y", co.prismatic(axis=(0, 1, 0)), parent="x"),
+        co.Body("trunk", co.revolute(axis=(0, 0, 1)), parent="y", mass=4.0, com=(0, 0.2, 0), inertia=(0.05,) * 3),
+        co.Body("leg", co.revolute(axis=(0, 0, 1)), parent="trunk", mass=2.0, com=(0, -0.2, 0), inertia=(0.02,) * 3),
+    ]
+    return co.Model(bodies, gravity=(0, -9.81, 0))
+
+
+@pytest.mark.parametrize(
+    ("model", "start", "speed", "end", "passive"),
+    [
+        (cart_pole, (0, 0), (0, 0), (0.5, 1.0), [1]),
+        (lambda: planar_chain(2), (-np.pi / 2, 0), (0, 0), (-1.0, 1.0), [0]),
+        (flyer, (0, 0, 0.3, 0.2), (0.5, 2.4, 0, 0), {"leg": 1.5}, [0, 1, 2]),
+    ],
+    ids=["cart-pole", "acrobot", "flyer"],
+)
+@pytest.mark.parametrize("intervals", [4, 12])
+def test_a_passive_joint_has_one_verdict_however_it_is_stated(model, start, speed, end, passive, intervals):
+    names, answers = model().joint_names, []
+    statements = held_torques.statements(names, passive, 1.0)
+    for how in ("bounds", "one path", "signs"):
+        rows = [co.initial(q=start, qd=speed), co.final(q=end), *statements[how]]
+        problem = co.Problem(model(), 0.5, co.integral(effort), rows)
+        answers.append(quiet(problem, co.Radau(intervals), raise_on_failure=False))
+    first, *others = answers
+    for other in others:
+        assert other.status is first.status
+        assert other.cost == pytest.approx(first.cost, rel=1e-6)
+        assert other.error.totals == pytest.approx(first.error.totals, rel=1e-3, abs=1e-7)
 
 
 def test_what_a_passive_joint_strays_by_is_its_torque_integrated_twice():

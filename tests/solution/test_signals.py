@@ -93,9 +93,12 @@ class TestList:
         problem = co.Problem(two_link(), 1.0, loads=[co.Load("elbow", force=(0, -9.81, 0))])
         assert "force on elbow" not in signals_of(problem)
 
-    def test_rows_at_zero_hold_a_signal_there(self):
-        passive = co.path(lambda now: now.tau[1], equals=0.0)
+    @pytest.mark.parametrize("factor", [1.0, -1.0, 3 / 7])
+    def test_rows_at_zero_hold_a_signal_there(self, factor):
+        passive = co.path(lambda now: factor * now.tau[1], equals=0.0)
         assert signals_of(co.Problem(two_link(), 1.0, subject_to=[passive]))["tau"].zero.tolist() == [False, True]
+        other = co.path(lambda now: factor * now.tau[1] - 1, equals=0.0)
+        assert not signals_of(co.Problem(two_link(), 1.0, subject_to=[other]))["tau"].zero.any()
         later = co.path(lambda now: now.tau[1], equals=0.0, during=(0.5, 1.0))
         assert not signals_of(co.Problem(two_link(), 1.0, subject_to=[later]))["tau"].zero.any()
         bound = co.bounds(tau={"shoulder": (0.0, 0.0)})
