@@ -57,7 +57,7 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
             return [end_of(solver, nlp, start)]
         if not is_underactuated(nlp):
             compact = end_of(solver.limited(iterations=_QUICK), nlp, start)
-            if compact.status is not Status.ITERATION_LIMIT or compact.iterations != _QUICK:
+            if compact.status is not Status.ITERATION_LIMIT or compact.iterations < _QUICK:
                 return [compact]
             earlier, first = [compact], start._replace(x=compact.x)
     lifted = [*_lifted_ends(solver, nlp, first, p, end_of), *earlier]

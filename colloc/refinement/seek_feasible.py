@@ -45,7 +45,7 @@ _HALVINGS = 2  # of all intervals
 _SEED = 7
 _RANDOM = 3  # random motions on a grid
 _SIMULATED, _RANDOMLY = "a simulated motion", "a random motion"
-_ANYWHERE = "any motion, as these rows are linear,"
+_ANYWHERE = "anywhere"  # of linear rows the least violation is the same
 
 
 class Trial(NamedTuple):
@@ -227,10 +227,12 @@ class _FeasibilitySearch:
         best = min((trial.end for trial in self.trials), key=lambda end: end.left)
         starts = ", ".join(dict.fromkeys(trial.start for trial in self.trials))
         grids = ", ".join(dict.fromkeys(str(trial.intervals) for trial in self.trials))
-        tried = f"least violation sought from {starts} on {grids} intervals: {best.left:.2g} of natural sizes left"
-        where = f", most at {best.row}" if best.row else ""
+        what = f"least violation sought from {starts}"
+        if starts == _ANYWHERE:
+            what = "rows linear in the motion contradict each other"
+        tried = f"{what} on {grids} intervals: {best.left:.2g} of natural sizes left"
         status = Status.INFEASIBLE if proved else outcome.status
-        message = f"{outcome.message}, {tried}{where}{'; ' * bool(found)}{found}"
+        message = f"{outcome.message}, {tried}, most at {best.row}{'; ' * bool(found)}{found}"
         return replace(self.failed, outcome=replace(outcome, status=status, message=message))
 
 

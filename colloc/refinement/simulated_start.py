@@ -67,7 +67,7 @@ def _simulated(guess: Solution) -> Trajectory:
     inputs = np.hstack([np.clip(np.nan_to_num(sample.tau), lower, upper), signals])[:-1]
     constants = np.concatenate([np.zeros(0), *guess.constants.values(), guess.parameters])
     start = np.concatenate([sample.q[0], sample.qd[0], states[0]])
-    step = _integrator(problem, guess.duration, times)
+    step = forward_integrator(problem, guess.duration, times)
     path = np.vstack([start, np.array(step(x0=start, u=inputs.T, p=constants)["xf"]).T])
     s, columns = times / guess.duration, {}
     first = n_q + n
@@ -90,7 +90,7 @@ def _simulated(guess: Solution) -> Trajectory:
     )
 
 
-def _integrator(problem: Problem, duration: float, times: np.ndarray) -> ca.Function:
+def forward_integrator(problem: Problem, duration: float, times: np.ndarray) -> ca.Function:
     """Positions, velocities and states at all times but the first; torques and signals stay from one to the next."""
     slots, n_q, n = problem.instant.slots, problem.model.n_q, problem.model.n
     m, t = slots.states.shape[0], ca.SX.sym("t")
