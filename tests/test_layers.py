@@ -185,6 +185,18 @@ def test_import_stays_light():
     assert not heavy & set(out.stdout.split())
 
 
+def test_a_plain_call_imports_what_it_needs():
+    needless = {"matplotlib", "scipy", "pandas", "tqdm", "difflib", "html", "colloc.storage"}
+    code = (
+        "import sys, colloc as co\n"
+        "from tests.support.problems import time_optimal\n"
+        "co.solve(time_optimal(), progress=False)\n"
+        "print(*sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not needless & set(out.stdout.split())
+
+
 def test_public_names_are_few_and_exist():
     assert len(colloc.__all__) <= 60
     for name in dir(colloc):

@@ -58,7 +58,7 @@ class SplineBasis:
     def _groups(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """Degrees p, the intervals that have them, and their knots, shape (intervals with it, 2 p)."""
         groups = []
-        for p in np.unique(self.degrees).tolist():
+        for p in sorted(set(self.degrees.tolist())):
             intervals = np.flatnonzero(self.degrees == p)
             everywhere = intervals.size == self.intervals
             knots = self._smooth_knots(p) if everywhere else self._joined_knots(p, intervals)

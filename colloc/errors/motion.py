@@ -157,7 +157,7 @@ def _torque_error(motion: Motion) -> TorqueError:
         return TorqueError(position, torque, size, Deviation(local, total, share), push)
     slopes = _slopes(problem)
     to_joints = np.linalg.pinv(slopes)
-    for degree in np.unique(grid.basis.degrees).tolist():
+    for degree in sorted(set(grid.basis.degrees.tolist())):
         chosen = np.flatnonzero(grid.basis.degrees == degree)
         coarse, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
         path = _along(motion, chosen, np.append(coarse, fine), coarse.size)

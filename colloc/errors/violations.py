@@ -230,8 +230,9 @@ def fine_grid(grid: Grid) -> Points:
 def _beside(points: Points, chosen: np.ndarray) -> Points:
     """Points on either side of some points, between these and their neighbours in the interval."""
     s, interval = points
-    gaps = np.unique(np.append(chosen - 1, chosen))
-    gaps = gaps[(gaps >= 0) & (gaps < s.size - 1)]
+    beside = np.zeros(s.size + 1, dtype=bool)
+    beside[chosen], beside[chosen + 1] = True, True
+    gaps = np.flatnonzero(beside[1:-1])
     gaps = gaps[interval[gaps] == interval[gaps + 1]]
     between = s[gaps, None] + (s[gaps + 1] - s[gaps])[:, None] * np.linspace(0, 1, _BESIDE + 2)[1:-1]
     return Points(between.ravel(), np.repeat(interval[gaps], _BESIDE))

@@ -100,7 +100,7 @@ def pass_table(kernel: Kernel) -> np.ndarray:
     for stage in kernel.passes:
         starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])
         lengths = np.diff(starts)
-        for terms in np.unique(lengths):
+        for terms in sorted(set(lengths.tolist())):
             chosen = np.flatnonzero(lengths == terms)
             fours, ones = divmod(chosen.size, 4)
             factors = pairs[starts[chosen, None] + np.arange(terms)]  # (targets, terms, 2)

@@ -7,7 +7,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from numbers import Real
@@ -105,10 +104,13 @@ def spelt(fn: T) -> T:
 
 def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
     """Check how a function is called, whose first so many arguments are Python's business."""
-    form = signature(fn)
+    forms: list[Signature] = []  # once it is called: a process calls few of all functions
 
     @wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if not forms:
+            forms.append(signature(fn))
+        form = forms[0]
         try:
             form.bind(*args, **kwargs)
         except TypeError as error:
@@ -135,6 +137,8 @@ def _misfit(name: str, form: Signature, keywords: Mapping[str, Any], error: Type
 
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
+    from difflib import get_close_matches  # few calls are wrong
+
     legal = list(dict.fromkeys(legal))
     by_lower, word = {entry.lower(): entry for entry in legal}, str(name).lower()
     synonyms = [synonym for group in _SYNONYMS if word in group for synonym in group if synonym in by_lower]

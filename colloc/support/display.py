@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from html import escape
 from typing import Any
 
 import casadi as ca
@@ -28,6 +27,7 @@ class Table:
 
     def html(self) -> str:
         """A plain HTML table."""
+        from html import escape  # nobody but a notebook asks
 
         def line(row: Sequence[str], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(c)}</{tag}>" for c in row) + "</tr>"

@@ -59,7 +59,7 @@ def _equations(
     if entry.constraint.at_control_points:
         start, inside, end = _blocks(name, entry, AtGreville(grid), np.flatnonzero(along).tolist())
         return [inside, *(block for block in (start, end) if block.undetermined_rows(*known))]
-    for order in np.unique(entry.orders[along]).tolist():
+    for order in sorted(set(entry.orders[along].tolist())):
         rows = np.flatnonzero(along & (entry.orders == order)).tolist()
         blocks += _blocks(name, entry, Collocated(grid, order), rows)
         ends = _blocks(name, entry, EquationEnds(grid), rows)
