@@ -283,9 +283,7 @@ BODIES = {
     "spacecraft_reorientation": Statement(spacecraft_reorientation),
     "zpm_space_station": Statement(zpm_space_station),
     "quadrotor": Statement(quadrotor),
-    "truck_two_trailers": Statement(
-        truck_two_trailers, optimum=58.31, why="59.28 is a costlier local optimum: a longer way with fewer turns"
-    ),
+    "truck_two_trailers": Statement(truck_two_trailers, optimum=58.31, why="59.28 is costlier than ours"),
     "moonlander_planar": Statement(moonlander_planar),
     "swimmer_purcell": Statement(
         swimmer_purcell, factor=-1.0, optimum=1.0096935, why="0.984273 is a local optimum, and not the best"
