@@ -179,7 +179,8 @@ def _spanning(slopes: np.ndarray, bends: np.ndarray, first: np.ndarray, chosen: 
             more = group & ~kept & (shares > _SPANNED * sizes[chosen].max())
             if not more.any():
                 break
-            best = int(np.argmax(np.where(more, shares / (sizes + _STRAIGHT * bends), -1.0)))
+            straight = np.divide(shares, sizes + _STRAIGHT * bends, out=np.full(sizes.size, -1.0), where=more)
+            best = int(np.argmax(straight))
             kept[best] = True
             direction = left[best] / shares[best]
             left -= np.outer(left @ direction, direction)
