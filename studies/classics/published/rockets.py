@@ -48,14 +48,17 @@ def transfer() -> co.Problem:
     start = (-42272.67, 0.0, 0.0, -5796.72)
     return co.Problem(
         model=NOTHING,
-        duration=co.Free(1.0, 100.0),
+        duration=co.Free(1.0, 20.0),
         minimize=co.duration(),
         subject_to=[
             co.initial(states={"x": start}),
             co.at(1.0, arrival, equals=0.0, scale=(radius, turn * radius, turn * radius), name="orbit"),
             co.path(lambda now: ca.sumsqr(now.u), upper=most**2, name="thrust"),
         ],
-        unknowns=[co.Unknown("u", 2), co.State("x", 4, rate=rate, guess=start)],
+        unknowns=[
+            co.Unknown("u", 2, lower=-most, upper=most),
+            co.State("x", 4, rate=rate, guess=start, lower=(-1e5, -1e5, -3e4, -3e4), upper=(1e5, 1e5, 3e4, 3e4)),
+        ],
     )
 
 
