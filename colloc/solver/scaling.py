@@ -69,11 +69,13 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     The scale of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
     absolute, an optimum would depend on the cost's unit otherwise. A row has the scale that its bounds tell; where they
     tell none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may vanish at the start
-    by its symmetry, so that they are taken at a point beside it as well.
+    by its symmetry, so that they are taken at a point beside it as well. Where they do, as those of squares at zero,
+    the cost grows with the distance: its scale lies halfway, in powers, between that point and a natural size away.
     """
     step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
     points = (x, np.clip(x + step, nlp.lower, nlp.upper))
-    cost = max(_cost_size(nlp, point, p) for point in points)
+    at, beside = (_cost_size(nlp, point, p) for point in points)
+    cost = beside / _NEARBY if at < _NEARBY**2 * beside else max(at, beside)
     rows, groups = nlp.scale_g.copy(), _row_groups(nlp)
     if groups.first.size:
         largest = np.max([_steepest(nlp, groups, point, p) for point in points], axis=0)[groups.number]

@@ -1,8 +1,8 @@
 """Which barrier strategy of IPOPT has the shortest tail?
 
-Random motions of random arms, every third on another transcription, and one arm whose velocity limits are tight and
-whose torques are generous, as those of robots in use, from random guesses of the duration between a tenth and ten times
-the right one. A default is judged by its worst cases: medians hide them.
+Classics, random motions of random arms, every third on another transcription, and one arm whose velocity limits are
+tight and whose torques are generous, as those of robots in use, from random guesses of the duration between a tenth and
+ten times the right one. A default is judged by its worst cases: medians hide them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 import colloc as co
 from colloc.studies.benchmarks.random_arms import peaks, random_arm, random_problem
+from colloc.studies.classics.optima import CLASSICS
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 from colloc.transcription import NLP, trajectory_from
@@ -25,6 +26,7 @@ CHOICES = {
     "monotone": {"mu_strategy": "monotone"},
     "begun high": {"mu_strategy": "monotone", "mu_init": 0.1},  # IPOPT's own default
     "adaptive": {"mu_strategy": "adaptive"},
+    "adaptive up to 0.1": {"mu_strategy": "adaptive", "mu_max": 0.1},
     "ordered by AMD": {"mumps_pivot_order": 0},
 }
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(30)]
@@ -58,6 +60,13 @@ def motions(count: int) -> Iterator[tuple[NLP, np.ndarray]]:
     """Random problems and where they start."""
     for seed in range(count):
         nlp = co.transcribe(random_problem(seed), CURVES[seed % len(CURVES)], compile=False)
+        yield nlp, straight(nlp)
+
+
+def classics(count: int) -> Iterator[tuple[NLP, np.ndarray]]:
+    """Classic problems on twenty Radau intervals."""
+    for classic in list(CLASSICS.values())[:count]:
+        nlp = co.transcribe(classic.problem(), co.Radau(20), compile=False)
         yield nlp, straight(nlp)
 
 
@@ -111,7 +120,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     )
     problems, guesses = (3, 6) if args.quick else (args.problems, args.guesses)
     numbers: dict[str, float] = {}
-    for what, cases in (("problems", motions(problems)), ("guesses", hurries(guesses))):
+    groups = {"classics": classics(problems), "problems": motions(problems), "guesses": hurries(guesses)}
+    for what, cases in groups.items():
         rows = []
         for name, runs in measure(cases).items():
             found = tail(runs)
@@ -119,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers |= {f"{key}.{quantity}": value for quantity, value in found.items()}
             rows.append((name, *(f"{value:.3g}" for value in found.values())))
         header = ("", "iterations: median", "95 %", "worst", "s in all", "worst", "unsolved")
-        print(Table(f"Random {what}", header, rows).text())
+        print(Table(what.capitalize(), header, rows).text())
     return finish(args, numbers)
 
 

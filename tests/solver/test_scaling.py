@@ -11,7 +11,10 @@ import colloc as co
 import colloc.solver.ipopt
 from colloc.models.two_link import two_link
 from colloc.solution.verify import kkt
+from colloc.solution.warm_start import start_from
 from colloc.solver import Start
+from colloc.solver.scaling import run_scale
+from colloc.studies.classics.states import bryson_denham
 from tests.support.problems import effort, time_optimal
 
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(20)]
@@ -91,6 +94,17 @@ def test_a_strategy_that_stalls_is_followed_by_another(monkeypatch: pytest.Monke
     limited = co.solve(problem, curve, solver=co.Ipopt(max_iter=8), raise_on_failure=False)
     assert limited.iterations == 8
     assert limited.status is co.solver.Status.ITERATION_LIMIT
+
+
+def test_a_cost_that_vanishes_at_the_start_has_a_scale():
+    """From no control at all; a scale of 1e-7 took 40 to 90 iterations."""
+    nlp = co.transcribe(bryson_denham(1 / 9), co.HermiteSimpson(40), compile=False)
+    x = start_from(nlp, None, np.zeros(0)).x
+    assert float(nlp.f(x, [])) == 0
+    assert 1e-5 < run_scale(nlp, x, np.zeros(0)).cost < 1
+    outcome = co.Ipopt().prepare(nlp)(co.solver.Start(x), np.zeros(0))
+    assert float(nlp.f(outcome.x, [])) == pytest.approx(4.0, rel=1e-3)
+    assert outcome.iterations < 35
 
 
 def test_a_users_strategy_is_the_only_one(monkeypatch: pytest.MonkeyPatch):
