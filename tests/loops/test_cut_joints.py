@@ -24,9 +24,9 @@ FINE = np.linspace(0, 1, 2001)
 
 
 def moving(
-    chain: loops.ClosedChain, start, end, *more, duration: co.Free | float = 1.0, minimize=None, loads=()
+    chain: loops.ClosedChain, start, end, *more, duration: co.Free | float = 1.0, minimize=None, loads=(), part=None
 ) -> co.Problem:
-    """From rest to rest with the least squared torque."""
+    """From rest to rest with the least squared torque; by a part of the loops, or cut."""
     still = dict.fromkeys(chain.independent, 0.0)
     return co.Problem(
         chain.model,
@@ -38,7 +38,7 @@ def moving(
             *more,
         ],
         loads=loads,
-        parts=[CutJoints(chain)],
+        parts=[part or CutJoints(chain)],
     )
 
 

@@ -37,25 +37,9 @@ CHAINS = {model.__name__: model for model in (four_bar, five_bar, slider_crank, 
 FINE = np.linspace(0, 1, 2001)
 
 
-def inside(
-    chain: loops.ClosedChain, start: Any, end: Any, *more: Any, minimize: co.problem.Cost | None = None,
-    loads: Any = (), duration: co.Free | float = 1.0,
-) -> co.Problem:  # fmt: skip
+def inside(chain: loops.ClosedChain, start: Any, end: Any, *more: Any, **given: Any) -> co.Problem:
     """From rest to rest with the least squared torque, surplus actuators free to share as the cost wants them to."""
-    joints = IndependentJoints(chain, surplus=chain.redundant)
-    still = dict.fromkeys(chain.independent, 0.0)
-    return co.Problem(
-        chain.model,
-        duration,
-        minimize or 0.5 * co.integral(effort),
-        [
-            co.initial(q=dict(zip(chain.independent, start, strict=True)), qd=still),
-            co.final(q=dict(zip(chain.independent, end, strict=True)), qd=still),
-            *more,
-        ],
-        loads=loads,
-        parts=[joints],
-    )
+    return moving(chain, start, end, *more, part=IndependentJoints(chain, surplus=chain.redundant), **given)
 
 
 def random_chain(kind: str) -> loops.ClosedChain:

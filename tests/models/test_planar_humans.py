@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import colloc as co
-from colloc.model.kinematics import frames
 from colloc.models.human.human import Human
 from colloc.models.human.human55 import human55
 from colloc.models.human.jumper2d import jumper2d
 from colloc.models.human.runner2d import runner2d
 from colloc.models.human.stance import PITCH, ROLL, on_foot
+from tests.models.test_human55 import points, torque
 from tests.support.random_trees import (
-    coordinates,
-    evaluate,
     numbers,
     pinocchio_inverse_dynamics,
     pinocchio_tree,
@@ -29,18 +25,6 @@ MAKERS = {"jumper": jumper2d, "runner": lambda *size: runner2d(*size, elbows=Non
 # de Leva (1996), Table 4, men, % of the mass: trunk and head, thigh, shank, foot, upper arm, forearm and hand
 TRUNK, *LIMBS = 43.46 + 6.94, 14.16, 4.33, 1.37, 2.71, 1.62 + 0.61
 LINKS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion", "shoulder_flexion", "elbow_flexion")
-
-
-def torque(model: co.Model, state: Any, loads: Any = ()) -> np.ndarray:
-    symbols = coordinates(model)
-    return evaluate([co.dynamics.newton_euler(model, *symbols, loads)], symbols, state)[0]
-
-
-def points(who: Human, q: Any) -> dict[str, np.ndarray]:
-    """Landmarks in the world."""
-    symbols, rest = coordinates(who.model), np.zeros(who.model.n)
-    found = evaluate(frames(who.model, *symbols).position, symbols, (q, rest, rest))
-    return {name: (found[who.model.index(body)] @ [*at, 1])[:3] for name, (body, at) in who.landmarks.items()}
 
 
 def planar_name(name: str, who: Human) -> str:

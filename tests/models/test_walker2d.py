@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import colloc as co
-from colloc.model.kinematics import frames
 from colloc.models.human.human import Human
 from colloc.models.human.human55 import human55
 from colloc.models.human.planar import VIRTUAL
 from colloc.models.human.walker2d import walker2d
+from tests.models.test_human55 import points, torque
+from tests.models.test_planar_humans import HUMANS
 from tests.support.random_trees import (
     State,
-    coordinates,
-    evaluate,
     pinocchio_inverse_dynamics,
     pinocchio_tree,
     random_loads,
     random_state,
 )
-
-HUMANS = [(1.741, 73.0, "male"), (1.735, 61.9, "female"), (1.5, 45.0, "female")]
-
-
-def torque(model: co.Model, state: Any, loads: Any = ()) -> np.ndarray:
-    symbols = coordinates(model)
-    return evaluate([co.dynamics.newton_euler(model, *symbols, loads)], symbols, state)[0]
-
-
-def points(who: Human, q: Any) -> dict[str, np.ndarray]:
-    """Landmarks in the world."""
-    symbols, rest = coordinates(who.model), np.zeros(who.model.n)
-    found = evaluate(frames(who.model, *symbols).position, symbols, (q, rest, rest))
-    return {name: (found[who.model.index(body)] @ [*at, 1])[:3] for name, (body, at) in who.landmarks.items()}
 
 
 def in_human(walker: Human, human: Human, vector: np.ndarray) -> np.ndarray:
