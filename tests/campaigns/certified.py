@@ -19,6 +19,7 @@ from tests.campaigns.child import attempt_apart
 
 _JOINTS = 3  # at most: many small problems find more than a few large ones
 _CURVES = (None, co.BSpline(16), co.BSpline(8, degree=5, continuity=1), co.Radau(10, 3), co.HermiteSimpson(20))
+_SECONDS = 60.0  # of each solve: what is cut short is not called solved
 _ORDERED = "time, then effort"
 _SNIPPET = """
 from tests.campaigns import certified
@@ -53,4 +54,4 @@ def check(seed: int, cost: str) -> co.optimality.Certificate:
 def _solved(problem: co.Problem, curve: co.curves.Transcription | None) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
-        return co.solve(problem, curve, compile=False, raise_on_failure=False)
+        return co.solve(problem, curve, compile=False, raise_on_failure=False, seconds=_SECONDS)
