@@ -5,7 +5,7 @@ Parts, each by its own name in ``--parts``:
 arms        the plain call: every motion is a process of its own: a pair of random postures of a Panda, a UR5 or an LBR
             iiwa in the least time, of a Puma 560 with least effort, or a random problem of a random arm; with the
             interpreter of programs in the cache, and in turn on CasADi's virtual machine alone. Seconds of callbacks
-            are of the last round alone.
+            are of all rounds, but not of the search for other starts.
 gait        a step of the 55-DOF human, to the table of `walking.gait`, with what was compiled before, and without
 walks       steps of people of 45 to 110 kg at 0.8 to 1.6 m/s, drawn at random, found from that step
 standing    the same from standing still
@@ -37,7 +37,7 @@ PARTS = ("import", "solve", "callbacks", "total")
 ALL = ("arms", "gait", "walks", "standing", "effort43", "evaluate", "scaling")
 # What is asked for: at most so much, at least so much of the two that are ratios of others to ours, and shares solved.
 ASKED = {
-    "arms.median": 0.35, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 3.0, "gait.cold": 8.0,
+    "arms.median": 0.5, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 4.0, "gait.cold": 6.5,
     "walks.solved": 1.0, "walks.iterations": 80.0, "effort43.factor_ratio": 5.0, "evaluate.ratio": 1.25,
     "scaling.slope": 1.05,
 }  # fmt: skip
