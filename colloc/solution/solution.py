@@ -28,7 +28,7 @@ from colloc.solution.signals import Signals
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
 from colloc.solver.quadratic import quadratic_optimum
-from colloc.support.checks import InputError, finite_array, function, quoted, text
+from colloc.support.checks import InputError, finite_array, finite_number, function, quoted, text
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property, kept_by
 from colloc.support.named import Named
@@ -272,6 +272,7 @@ class BaseSolution(Named[Any], ABC):
         tolerance : float
             Excess that bounds may have, relative to their natural sizes.
         """
+        tolerance = finite_number("tolerance", tolerance, positive=True)
         if self.outcome.status is not Status.SOLVED or not self.outcome.judges_motion:
             return False
         return self.error.untrue <= self.outcome.tolerance and bool(self.error.bounds.max() > tolerance)

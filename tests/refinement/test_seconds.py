@@ -46,7 +46,9 @@ def check(call: Callable[[], Any]) -> Any:
 
 @pytest.mark.parametrize("kind", CALLS)
 def test_parts_add_up_to_the_call(kind: str):
-    assert ("starts" in check(CALLS[kind]).seconds) == (kind == "plain")
+    CALLS[kind]()  # what is imported once has no name
+    seconds = check(CALLS[kind]).seconds
+    assert (seconds.get("starts", 0.0) > 0.01 * seconds["call"]) == (kind == "plain")
 
 
 def test_a_program_and_a_refinement_have_their_own_calls():
