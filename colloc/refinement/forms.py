@@ -66,7 +66,7 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
     if status in _CUT_SHORT or limited or (status is Status.SOLVED and form != "race"):
         return lifted
     compact = end_of(solver, nlp, start)
-    if status is not Status.SOLVED and compact.status in (*_CUT_SHORT, Status.INFEASIBLE):
+    if status is not Status.SOLVED and compact.status in (*_CUT_SHORT, Status.INFEASIBLE, Status.NOT_FOUND):
         return [compact, *lifted]
     ends = sorted((compact, lifted[0]), key=lambda end: (end.status is not Status.SOLVED, float(nlp.f(end.x, p))))
     return ends + lifted[1:]
