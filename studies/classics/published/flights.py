@@ -63,12 +63,12 @@ def cops_rocket() -> co.Problem:
     )
 
 
-def moon_landing_dymos() -> co.Problem:
-    """A landing on the moon with the least fuel (dymos, moon_landing)."""
+def landing(cost: co.problem.Cost) -> co.Problem:
+    """A landing on the moon: Meditch (1964), as in dymos (moon_landing) and PSOPT (moon)."""
     return co.Problem(
         model=NOTHING,
         duration=co.Free(0.1, 10.0, 1.0),
-        minimize=-1.0 * co.final_cost(lambda now: now.m, "mass"),
+        minimize=cost,
         subject_to=[
             co.initial(states={"h": 1.0, "v": -0.783, "m": 1.0}),
             co.final(states={"h": 0.0, "v": 0.0}),
@@ -155,7 +155,13 @@ def shuttle_reentry_crossrange() -> co.Problem:
     )
 
 
+def moon_landing_dymos() -> co.Problem:
+    """The landing that leaves the most mass."""
+    return landing(-1.0 * co.final_cost(lambda now: now.m, "mass"))
+
+
 FLIGHTS = {
+    "moon_lander": Statement(lambda: landing(co.integral(lambda now: now.thrust, "thrust"))),
     "f8_aircraft": Statement(f8_aircraft),
     "shuttle_reentry_crossrange": Statement(shuttle_reentry_crossrange, factor=-1.0),
     "cops_rocket": Statement(cops_rocket, factor=-1.0),
