@@ -24,7 +24,7 @@ _FLAT = 1e-6  # second derivative of the cost along a movement by the natural si
 _ROUNDING = 1e-12  # of the largest second derivative: where the cost is next to nothing, all of it is rounding
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
-_FALL = 1e-6  # of the cost: what it must fall by to second order before another limit is met, to be worth following
+_FALL = 1e-4  # of the cost, by which it must fall before another limit is met: a hundredth of what counts as solved
 _SOFT = 1e-9  # of rows of length one: how far they give, so that those that depend on others do no harm
 _EXACT = 1e-9  # error of a solution of a system that has factors, relative
 _STEEPEST = 1e9  # curvature, relative to the cost, beyond which none is looked for
@@ -120,7 +120,7 @@ def falling_direction(
     """A movement along which the cost falls while all constraints at their bounds hold; None where there is none.
 
     Second-order necessary conditions are not met where there is one. Flat movements do not count, nor those by which
-    the cost falls by less than 1e-6 of its size before another limit is met: in time optima on fine grids a limit is
+    the cost falls by less than 1e-4 of its size before another limit is met: in time optima on fine grids a limit is
     always near. That there is none one factorisation tells, mostly.
 
     Parameters as of `active_set`.

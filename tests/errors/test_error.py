@@ -267,7 +267,7 @@ def shaken(share: float, *statements: co.problem.Statement) -> co.Problem:
 
 
 @pytest.mark.parametrize(
-    "held", [co.bounds(tau={"body": (0, 0)}), co.path(lambda now: -now.tau[0], equals=0.0)], ids=str
+    "held", [co.bounds(tau={"body": (0, 0)}), co.path(lambda now: -now.tau[0], equals=0.0)], ids=["bounds", "path"]
 )
 def test_a_body_that_nothing_drives_is_not_held_by_a_fifth_of_its_weight(held):
     """By 16 N for moments, in the mean by nothing: it strays by little, and flies as no body does."""
