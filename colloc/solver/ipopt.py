@@ -272,9 +272,10 @@ class _PreparedIpopt:
             with shown_by_name(options):
                 outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
         except RefusedOptions as error:
-            if not self.ipopt.options:
+            stated = {name: value for name, value in self.ipopt.options.items() if name != "max_iter"}
+            if not stated:  # a limit of iterations is sound, and may be that of one run of many
                 raise
-            raise InputError(f"IPOPT refuses these options: {dict(self.ipopt.options)!r}") from error
+            raise InputError(f"IPOPT refuses these options: {stated!r}") from error
         history = _history(stats.get("iterations", {}))
         if "cost" in history and outcome.scale is not None:
             history["cost"] = unscaled_costs(self.nlp, history["cost"], parameters, outcome.scale)

@@ -12,6 +12,7 @@ from colloc.support.display import Table, short
 from colloc.sweeps.warnings import warnings_of
 
 _COMPARABLE = 5  # random starts, by which the chance of another optimum is estimated
+_MANIFOLD = 10.0  # times the best cost, beyond which a share of it tells nothing
 
 
 class Optimum(NamedTuple):
@@ -130,9 +131,11 @@ class Optima:
         rows, best = [], self.best
         for k, (solution, starts, default) in enumerate(self.optima):
             worse = (solution.cost - best.cost) / best.cost_scale
-            more = f"{worse:.2%} costlier" if k else "the best"
+            more = f"{worse:.2%} costlier" if worse < _MANIFOLD else f"costs {short(solution.cost - best.cost)} more"
             words = (f"{solution.cost:.8g}", f"{short(solution.duration)} s", str(solution.status))
-            rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if default else ""))
+            rows.append(
+                (*words, more if k else "the best", f"{len(starts)} starts", "solve finds it" if default else "")
+            )
         failed = sum(start.group is None for start in self.starts)
         groups = len({start.group for start in self.starts} - {None})
         optima = "optimum" if groups == 1 else "optima"

@@ -128,7 +128,7 @@ def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
 
 def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatch):
     """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
-    right = co.solve(time_optimal(), co.BSpline(10))
+    right = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(tol=0.02)])
     exact = BlockFunctions.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setattr(
         BlockFunctions, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.local.w[0])))
