@@ -128,12 +128,14 @@ def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
 
 def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatch):
     """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
-    right = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(tol=0.02)])
+    plan = [co.refinement.Solve(tol=0.02)]  # 0.01 each of two sources
+    right = co.solve(time_optimal(), co.BSpline(10), plan=plan)
     exact = BlockFunctions.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setattr(
         BlockFunctions, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.local.w[0])))
     )
-    wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, solver=co.Ipopt(max_iter=100))
+    limited = co.Ipopt(max_iter=100)
+    wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, solver=limited, plan=plan)
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
 
 
