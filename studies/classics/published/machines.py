@@ -208,7 +208,7 @@ MACHINES = {
     ),
     "underwater_vehicle": Statement(
         underwater,
-        why="with a current of 1.0 along z, as here; two files that state the problem have 0.1, for which it is 237.350",
+        why="with a current of 1.0 along z, as here; two files that state it have 0.1, for which it is 237.350",
     ),
     "space_station_attitude": Statement(
         station,
