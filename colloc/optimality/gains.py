@@ -32,7 +32,7 @@ class MultiplierSet:
     sides : ndarray of int, shape (active,)
         1 at an upper bound, -1 at a lower one, 2 for equations, whose multipliers are positive at an upper bound.
     base : ndarray, shape (active,)
-        The shortest, for slopes of length one.
+        Those of the solver, for slopes of length one.
     free : ndarray, shape (active, k)
         Combinations of active rows that vanish; k = 0 where all are independent.
     lengths : ndarray, shape (active,)
@@ -58,12 +58,14 @@ class MultiplierSet:
         chosen = chosen[chosen >= 0]
         chosen = chosen[(self.sides[chosen] == side) | (self.sides[chosen] == 2)]
         signs = np.where(self.sides[chosen] == 2, side, 1)
-        if not self.free.shape[1] or not chosen.size:
-            return float((np.maximum(signs * self.base[chosen], 0.0) / self.lengths[chosen]).sum())
-        return self._least(chosen, signs)
+        stated = float((np.maximum(signs * self.base[chosen], 0.0) / self.lengths[chosen]).sum())
+        return self._least(chosen, signs, stated) if self.free.shape[1] and chosen.size else stated
 
-    def _least(self, chosen: np.ndarray, signs: np.ndarray) -> float:
-        """By a linear program in the combinations, and in the parts of the chosen multipliers that count."""
+    def _least(self, chosen: np.ndarray, signs: np.ndarray, stated: float) -> float:
+        """By a linear program in the combinations, and in the parts of the chosen multipliers that count.
+
+        At most what the solver's multipliers say, `stated`, which is the answer where the program has none.
+        """
         k, count, size = self.free.shape[1], chosen.size, max(float(np.abs(self.base).max()), 1e-300)
         kept = np.flatnonzero((self.sides != 2) & (np.abs(self.free).max(axis=1) > 0))
         weights = 1 / self.lengths[chosen]
@@ -79,7 +81,7 @@ class MultiplierSet:
             lba=lower,
             lbx=np.append(np.full(k, -np.inf), np.zeros(count)),
         )
-        return float(result["cost"]) * size * unit if solver.stats()["success"] else 0.0
+        return min(float(result["cost"]) * size * unit, stated) if solver.stats()["success"] else stated
 
 
 _OPTIONS = {"error_on_fail": False, "highs": {"output_flag": False}}
@@ -114,10 +116,8 @@ def multiplier_set(
     slopes = slopes * signs[:, None] * nlp.scale_x
     lengths = np.linalg.norm(slopes, axis=1)
     lengths = np.where(lengths > 0, lengths, 1.0)
-    q, r = np.linalg.qr((slopes / lengths[:, None]).T)
-    u, sizes, vt = np.linalg.svd(r)
+    _, sizes, vt = np.linalg.svd(np.linalg.qr((slopes / lengths[:, None]).T).R)
     rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
     if rank == active.size:
         return MultiplierSet(place, sides[active], given, np.zeros((rank, 0)), np.ones(rank))
-    base = vt[:rank].T @ ((u[:, :rank].T @ (q.T @ (-at.gradient * nlp.scale_x))) / sizes[:rank])
-    return MultiplierSet(place, sides[active], base, vt[rank:].T, lengths)
+    return MultiplierSet(place, sides[active], given * lengths, vt[rank:].T, lengths)
