@@ -25,6 +25,7 @@ from colloc.transcription.nlp import ProgramCache
 
 _MET = 1e-7  # of a row's natural size
 _MANY = 20  # torques of one instant: with fewer a search takes little less time, and ends in as many iterations
+_ROWS = 1000  # in all: smaller programs are as quick with them
 _CLOSE = 0.9  # of a limit, that may hold where an optimum comes as close
 
 
@@ -153,8 +154,9 @@ def programs(nlp: NLP | PhasesNLP, start: Start, p: np.ndarray) -> list[BaseNLP]
 def without_limits(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
     """A program without limits of torques that its cost keeps small; itself where these are few."""
     aside = {} if _minimises_time(nlp) else _kept_small(nlp)
-    largest = max((np.count_nonzero(rows) for rows in aside.values()), default=0)
-    return ReducedNLP(nlp, aside) if largest >= _MANY else nlp
+    counts = {number: int(np.count_nonzero(rows)) for number, rows in aside.items()}
+    in_all = sum(count * nlp.constraints[number].n_slices for number, count in counts.items())
+    return ReducedNLP(nlp, aside) if max(counts.values(), default=0) >= _MANY and in_all >= _ROWS else nlp
 
 
 def _kept_small(nlp: BaseNLP) -> dict[int, np.ndarray]:

@@ -62,7 +62,7 @@ def solved(*, quick: bool = False) -> tuple[co.Solution, co.Solution]:
     """The best motion without the shelves, and between them."""
     model = puma560(motors=True)
     way = postures(model)
-    curve = co.BSpline(16, degree=4) if quick else None
+    curve = co.BSpline(20, degree=4) if quick else None
     free = co.solve(least_effort(model, way[0], way[-1], DURATION), curve)
     guess = co.keyframes(dict(zip((0.0, 0.3, 0.7, 1.0), way, strict=True)))
     problem = least_effort(model, way[0], way[-1], DURATION, KEPT_APART)

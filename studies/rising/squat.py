@@ -74,7 +74,7 @@ def rise(way: str) -> Rise:
 
 def curve() -> co.Radau:
     """Intervals that widen from both ends, where activations take 10 ms to follow."""
-    return co.Radau(breakpoints=co.curves.graded(20, 5e-3, 2.0))
+    return co.Radau(breakpoints=co.curves.graded(26, 5e-3, 2.0))
 
 
 def solve(way: str) -> tuple[Rise, co.Solution]:

@@ -62,11 +62,11 @@ def pair(seed: int, device: str) -> tuple[co.Solution, co.Solution]:
 
 def _with_many(torques: int, problem: co.Problem, curve: Transcription) -> co.Solution:
     """An answer where limits are set aside from this many torques on."""
-    shipped, reduced._MANY = reduced._MANY, torques
+    shipped, (reduced._MANY, reduced._ROWS) = (reduced._MANY, reduced._ROWS), (torques, torques)
     try:
         return _solved(problem, curve, [co.refinement.Solve()])
     finally:
-        reduced._MANY = shipped
+        reduced._MANY, reduced._ROWS = shipped
 
 
 def _solved(problem: co.Problem, curve: Transcription | None, plan: list[NextStep]) -> co.Solution:

@@ -22,6 +22,7 @@ EFFORT = co.integral(lambda now: ca.sumsqr(now.tau), "effort")
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """However few they are."""
     monkeypatch.setattr(module, "_MANY", 1)
+    monkeypatch.setattr(module, "_ROWS", 1)
 
 
 def lift(*limits: co.problem.Statement, cost: co.problem.Cost = EFFORT, duration: float | co.Free = 1.0) -> co.Problem:

@@ -25,8 +25,9 @@ OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("points", 13, "number"
 
 
 def name(path: Path) -> str:
-    """Family and name of a study, from its path."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    """Family and name of a study, from its path, or that of its package."""
+    place = path.parent if path.stem == "__init__" else path.with_suffix("")
+    return ".".join(place.relative_to(ROOT).parts)
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=name)
@@ -91,13 +92,13 @@ def test_the_film_of_a_solution_is_a_viewer_or_a_stick_figure(file: str, begins:
 
 @pytest.mark.parametrize("path", STUDIES, ids=name)
 def test_every_study_draws_and_every_one_with_a_motion_films(path: Path):
-    """Benchmarks print only; that costs grow with the joints is no motion."""
+    """Benchmarks print only; that costs grow with the joints, or are those of others, is no motion."""
     calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     made = {call.func.id: call for call in calls if isinstance(call.func, ast.Name)}
     told = {word.arg for word in made["arguments"].keywords if not getattr(word.value, "value", True)}
     benchmark = name(path).startswith("benchmarks.")
     assert ("figure" in told) == benchmark
-    still = name(path) == "sensitivities.formulations" or benchmark
+    still = name(path) in ("sensitivities.formulations", "classics.published") or benchmark
     assert len(made["finish"].args) == (2 if still else 3)
 
 

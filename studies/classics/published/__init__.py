@@ -16,7 +16,12 @@ from collections.abc import Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.lines import Line2D
+
 import colloc as co
+from colloc.plot.figure import new_figure
+from colloc.plot.style import GREEN, MUTED, VERMILLION, dress, legend_below, styled
 from colloc.studies.classics.published.aircraft import AIRCRAFT
 from colloc.studies.classics.published.bodies import BODIES
 from colloc.studies.classics.published.cars import CARS
@@ -50,6 +55,7 @@ OPTIONS = (
     Option("seconds", 120.0, "time limit of an answer, and of every attempt at a finer one [s]", above=0.0),
     Option("plain", False, "no digits of ours, and no certificates"),
 )
+SHOWN = (1e-12, 1.0)  # of relative distances
 QUICK = ("lqr_half_tanh", "double_integrator_fuel", "bolza_free_tf", "nonsmooth_turnpike")
 
 
@@ -167,6 +173,24 @@ def closer(solution: Any, tol: float, seconds: float) -> Any:
     return None
 
 
+@styled
+def draw(answers: Sequence[Answer], file: str) -> None:
+    """How far every answer is from the published value, and which of them are called solved."""
+    figure = new_figure(figsize=(9.0, 1.6 + 0.2 * len(answers)))
+    ax = figure.subplots()
+    colors = [GREEN if one.right else VERMILLION if one.solved else MUTED for one in answers]
+    for row, (one, color) in enumerate(zip(answers, colors, strict=True)):
+        off = np.clip(abs(one.error) if isfinite(one.error) else SHOWN[1], *SHOWN)
+        ax.plot(off, row, "o" if one.solved else "x", color=color, markersize=5, clip_on=False)
+    ax.set(xscale="log", xlim=SHOWN, ylim=(len(answers) - 0.5, -0.5))
+    ax.set_yticks(range(len(answers)), [one.row.name.replace("_", " ") for one in answers])
+    dress(ax, "relative distance from the published value")
+    looks = {"right": (GREEN, "o"), "solved and wrong": (VERMILLION, "o"), "not solved": (MUTED, "x")}
+    handles = [Line2D([], [], color=c, marker=m, linestyle="", label=label) for label, (c, m) in looks.items()]
+    legend_below(figure, handles)
+    co.plot.save_figure(figure, file)
+
+
 def chosen(words: str, rows: dict[str, Published], *, quick: bool) -> list[str]:
     """Names of the rows to solve; InputError for a name that is not one of them."""
     names = [name.strip() for name in words.split(",") if name.strip()]
@@ -177,7 +201,7 @@ def chosen(words: str, rows: dict[str, Published], *, quick: bool) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("classics.published", __doc__, argv, quick="a handful of rows", options=OPTIONS, figure=False)
+    args = arguments("classics.published", __doc__, argv, quick="a handful of rows", options=OPTIONS)
     rows = published()
     answers = []
     for name in chosen(args.only, rows, quick=args.quick):
@@ -195,6 +219,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         "problem", "status", "ours", "published", "error", "verdict", "on a finer grid", "certificate", "iterations",
         "seconds",
     )  # fmt: skip
+    draw(answers, args.figure)
     print(Table("Published optima", header, [one.cells() for one in answers], notes).text())
     return finish(args, numbers)
 

@@ -20,6 +20,7 @@ def test_an_arm_turns_over_without_angular_momentum(tmp_path: Path):
     assert numbers["miss_simulated"] < 2e-2
 
 
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_scipy_simulates_the_same():
     """By another method, on a few intervals, as the torques of any motion will do."""
     guess = free_floating.round_about("quaternion")
