@@ -136,7 +136,7 @@ def _states(rng: np.random.Generator, seed: int) -> co.Problem:
         upper=high,
     )
     ends = [co.initial(states={"y": start}), co.final(states={"y": path[-1]})]
-    return co.Problem(None, T, co.integral(lambda now: ca.sumsqr(now.u)), ends, [u, y])
+    return co.Problem(co.Model.empty(), T, co.integral(lambda now: ca.sumsqr(now.u)), ends, [u, y])
 
 
 def _contact(rng: np.random.Generator, seed: int) -> co.Problem:

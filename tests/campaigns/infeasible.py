@@ -55,7 +55,8 @@ def check(seed: int) -> co.solver.Status:
         assert any(name in said for name in _NAMES[kind]), f"{kind}: no cause named: {said}"
         explanation = co.optimality.explain(last)
         assert explanation.relaxations, f"{kind}: no relaxation is named"
-        again = co.solve(explanation.relaxed(), curve, guess=explanation.motion, compile=False, raise_on_failure=False)
+        relaxed: Any = explanation.relaxed()
+        again = co.solve(relaxed, curve, guess=explanation.motion, compile=False, raise_on_failure=False)
     assert again.status in _FEASIBLE, f"{kind}: the relaxed problem is {again.status}"
     return last.status
 
@@ -84,7 +85,7 @@ def _push(rng: np.random.Generator) -> co.Problem:
         co.initial(states={"place": 0.0, "speed": 0.0, "spent": 0.0}),
         co.final(states={"place": d, "speed": 0.0}),
     ]
-    return co.Problem(None, T, co.integral(lambda now: now.push**2), ends, [push, place, speed, spent])
+    return co.Problem(co.Model.empty(), T, co.integral(lambda now: now.push**2), ends, [push, place, speed, spent])
 
 
 def _held(rng: np.random.Generator) -> co.Problem:

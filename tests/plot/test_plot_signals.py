@@ -191,5 +191,6 @@ def test_the_layout_of_a_figure_has_settled_where_it_is_saved_for_the_first_time
     left = []
     for _ in range(2):
         figure.savefig(tmp_path / "signals.png")
-        left.append([ax.get_tightbbox().x0 for ax in figure.axes if ax.get_visible()])
+        boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
+        left.append([box.x0 for box in boxes if box is not None])
     np.testing.assert_allclose(*left, atol=0.5)  # dots
