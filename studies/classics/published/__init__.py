@@ -215,6 +215,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes = [f"  {right} of {len(answers)} right, {wrong} solved and wrong, {infeasible} called infeasible"]
     notes += [f"  {one.row.name}: {one.statement.why}" for one in answers if one.statement.why]
     notes += [f"  {name} is not stated: {why}" for name, why in NOT_STATED.items()]
+    notes += [f"  {name} is not stated yet" for name in rows if name not in STATEMENTS and name not in NOT_STATED]
     header = (
         "problem", "status", "ours", "published", "error", "verdict", "on a finer grid", "certificate", "iterations",
         "seconds",
