@@ -24,12 +24,12 @@ from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.solver import Status
+from colloc.solver.solver import FOR_ONE_RUN
 from colloc.support.checks import InputError, as_tuple, choice, count, finite_number, flag, quoted, relative_tolerance
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, PhasesNLP
 
 TOLERANCE = 1e-3  # to which a call without a curve refines
-FOR_ONE_RUN = 1e-2  # by which the answer of a single run is judged
 _ANY = 1.0  # an error of the cost as large as the cost: none is estimated
 
 NextStep = Callable[["Attempt"], "Attempt"]

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.dynamics.rows import Rows
+from colloc.problem import Rows
 from colloc.refinement.redundant import redundant_rows
 from colloc.solver import Outcome, Start
 from colloc.support.lazy import cached_property

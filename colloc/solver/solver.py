@@ -13,6 +13,8 @@ from colloc.solver.progress import OnIteration
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
+FOR_ONE_RUN = 1e-2  # tolerance by which the answer of a single run is judged
+
 
 class Status(StrEnum):
     """How a solve ended. Only `SOLVED` is success.
@@ -141,8 +143,8 @@ class Outcome:
     history: dict[str, list[float]]
     iterations: int
     seconds: dict[str, float]
-    tolerance: float = 1e-2
-    cost_tolerance: float = 1e-2
+    tolerance: float = FOR_ONE_RUN
+    cost_tolerance: float = FOR_ONE_RUN
     strategy: str = ""
     scale: Scale | None = None
 

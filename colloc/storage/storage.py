@@ -14,10 +14,10 @@ from colloc.formats.columns import csv_bytes, data_frame
 from colloc.formats.time_series import label_with_unit
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import OrderedCosts
-from colloc.refinement.plan import FOR_ONE_RUN
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
+from colloc.solver.solver import FOR_ONE_RUN
 from colloc.storage.archive import read_archive
 from colloc.storage.fingerprint import differences, fingerprint, same
 from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_record, solution_bytes, stored_signals

@@ -13,11 +13,12 @@ import numpy as np
 
 from colloc.curves.curve import stored_curve
 from colloc.problem import Phases, Problem
-from colloc.refinement.plan import FOR_ONE_RUN, AtSwitches, Attempt, Refine, Solve
+from colloc.refinement.plan import AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves
 from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solver import Solver, Status
+from colloc.solver.solver import FOR_ONE_RUN
 from colloc.storage.archive import from_bytes, to_bytes
 from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_outcome
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text

@@ -10,7 +10,7 @@ from typing import Any
 
 from colloc.problem import Phases, Problem
 from colloc.refinement.failure import SolveError
-from colloc.refinement.plan import FOR_ONE_RUN, TOLERANCE, AtSwitches, Attempt, Refine, Solve
+from colloc.refinement.plan import TOLERANCE, AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
 from colloc.refinement.starts import (
     CoarseStarts,
@@ -24,6 +24,7 @@ from colloc.refinement.starts import (
 )
 from colloc.solution import PhasesSolution, Solution
 from colloc.solver import Solver, Status, chosen_solver
+from colloc.solver.solver import FOR_ONE_RUN
 from colloc.support.checks import InputError, count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.pickling import Portable
