@@ -10,20 +10,19 @@ motion to begin with, by a factor too small to matter, settles what limits leave
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.block import Block
 from colloc.optimality.limits import Limit
 from colloc.solver import ELASTIC, ELASTIC_FROM_FAR, Start, Status
 from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
-from colloc.transcription.derived_nlp import DerivedNLP
+from colloc.transcription.derived_nlp import ExtendedNLP
 
 # Weights of the mean squared distance, in natural sizes, and solvers of runs one of which is to end. Far from the least
 # a motion that stays near is quickest; what the distance changes then, the next run undoes.
@@ -103,7 +102,7 @@ def _run(
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticNLP(DerivedNLP):
+class ElasticNLP(ExtendedNLP):
     """The elastic program of another one: its variables, then one for each limit that gives way.
 
     Parameters
@@ -239,14 +238,6 @@ class ElasticNLP(DerivedNLP):
         return self._rows.entry.size
 
     @property
-    def costs(self) -> Sequence[Block]:
-        return ()
-
-    @property
-    def constraints(self) -> Sequence[Block]:
-        return ()
-
-    @property
     def compile(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether what solves it is compiled: it is small."""
         return False
@@ -254,19 +245,6 @@ class ElasticNLP(DerivedNLP):
     @property
     def free_duration(self) -> bool:
         return True  # most give way somewhere: a monotone barrier first
-
-    @cached_property
-    def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
-        """All variables, those of the motion, the elastic ones, and parameters."""
-        both = ca.MX.sym("x", self.n_x)
-        return both, both[: self.nlp.n_x], both[self.nlp.n_x :], ca.MX.sym("p", self.n_p)
-
-    def _function(
-        self, name: str, outputs: Mapping[str, ca.MX], inputs: Mapping[str, ca.MX] | None = None
-    ) -> ca.Function:
-        both, _, _, p = self._symbols
-        arguments = {"x": both, "p": p, **(inputs or {})}
-        return ca.Function(name, [*arguments.values()], [*outputs.values()], [*arguments], [*outputs])
 
     @cached_property
     def _curvature(self) -> np.ndarray:
@@ -279,12 +257,6 @@ class ElasticNLP(DerivedNLP):
         weights = [self.weights[k] / self.limits[k].size for k in self.elastic]
         distance = ca.dot(ca.DM(self._curvature), (x - self.anchor) ** 2) / 2
         return self._function("f", {"f": ca.dot(ca.DM(weights), e) + distance})
-
-    @cached_property
-    def grad_f(self) -> ca.Function:
-        both, _, _, p = self._symbols
-        cost = self.f(both, p)
-        return self._function("grad_f", {"f": cost, "grad_f_x": ca.gradient(cost, both)})
 
     @cached_property
     def g(self) -> ca.Function:

@@ -245,6 +245,7 @@ def state_rate_function(problem: Problem) -> ca.Function:
 
 
 def forward_acceleration(problem: Problem) -> ca.SX:
+    """Accelerations under torques and loads, in the symbols of the problem's instant, SX, shape (n,)."""
     now = problem.instant
     if not problem.model.n:
         return ca.SX(0, 1)

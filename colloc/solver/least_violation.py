@@ -10,20 +10,18 @@ distance from the beginning, by a factor too small to matter, settles what rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.block import Block
 from colloc.solver.ipopt import Ipopt
 from colloc.solver.scaling import scale_at
 from colloc.solver.solver import Scale, Start, Status
 from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
-from colloc.transcription.derived_nlp import DerivedNLP
+from colloc.transcription.derived_nlp import ExtendedNLP
 
 _ANCHORING = 1e-6
 _SOLVER = Ipopt(mu_strategy="monotone", max_iter=250, tol=1e-7, acceptable_tol=1e-5, acceptable_iter=5)
@@ -65,7 +63,7 @@ def least_violation(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, seconds: float =
 
 
 @dataclass(frozen=True, eq=False)
-class _LeastViolationNLP(DerivedNLP):
+class _LeastViolationNLP(ExtendedNLP):
     """The program of least violation of another one: its variables, then a slack for every row.
 
     Parameters
@@ -117,26 +115,6 @@ class _LeastViolationNLP(DerivedNLP):
     def n_g(self) -> int:
         return self.nlp.n_g
 
-    @property
-    def costs(self) -> Sequence[Block]:
-        return ()
-
-    @property
-    def constraints(self) -> Sequence[Block]:
-        return ()
-
-    @cached_property
-    def _symbols(self) -> tuple[ca.MX, ca.MX]:
-        """All variables, and parameters."""
-        return ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p)
-
-    def _function(
-        self, name: str, outputs: Mapping[str, ca.MX], inputs: Mapping[str, ca.MX] | None = None
-    ) -> ca.Function:
-        both, p = self._symbols
-        arguments = {"x": both, "p": p, **(inputs or {})}
-        return ca.Function(name, [*arguments.values()], [*outputs.values()], [*arguments], [*outputs])
-
     @cached_property
     def _curvature(self) -> np.ndarray:
         """Second derivatives of the cost, all of them on the diagonal."""
@@ -148,33 +126,27 @@ class _LeastViolationNLP(DerivedNLP):
         return self._function("f", {"f": ca.dot(ca.DM(self._curvature), away**2) / 2})
 
     @cached_property
-    def grad_f(self) -> ca.Function:
-        cost = self.f(*self._symbols)
-        return self._function("grad_f", {"f": cost, "grad_f_x": ca.gradient(cost, self._symbols[0])})
-
-    @cached_property
     def _slacks(self) -> ca.DM:
         """Slopes of the rows by the slacks."""
         return ca.diag(ca.DM(self.nlp.scale_g))
 
     @cached_property
     def g(self) -> ca.Function:
-        both, p = self._symbols
-        values = self.nlp.g(both[: self.nlp.n_x], p) + self._slacks @ both[self.nlp.n_x :]
-        return self._function("g", {"g": values})
+        _, x, slacks, p = self._symbols
+        return self._function("g", {"g": self.nlp.g(x, p) + self._slacks @ slacks})
 
     @cached_property
     def jac_g(self) -> ca.Function:
-        both, p = self._symbols
-        values, slopes = self.nlp.jac_g(both[: self.nlp.n_x], p)
-        slack = self._slacks @ both[self.nlp.n_x :]
-        return self._function("jac_g", {"g": values + slack, "jac_g_x": ca.horzcat(slopes, ca.MX(self._slacks))})
+        _, x, slacks, p = self._symbols
+        values, slopes = self.nlp.jac_g(x, p)
+        jacobian = ca.horzcat(slopes, ca.MX(self._slacks))
+        return self._function("jac_g", {"g": values + self._slacks @ slacks, "jac_g_x": jacobian})
 
     @cached_property
     def hess_lag(self) -> ca.Function:
-        both, p = self._symbols
+        _, x, _, p = self._symbols
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
-        of_rows = ca.diagcat(self.nlp.hess_lag(both[: self.nlp.n_x], p, 0.0, lam_g), ca.MX(self.n_g, self.n_g))
+        of_rows = ca.diagcat(self.nlp.hess_lag(x, p, 0.0, lam_g), ca.MX(self.n_g, self.n_g))
         outputs = {"triu_hess_gamma_x_x": of_rows + lam_f * ca.diag(ca.DM(self._curvature))}
         return self._function("hess_lag", outputs, {"lam_f": lam_f, "lam_g": lam_g})
 

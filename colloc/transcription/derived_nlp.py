@@ -1,4 +1,4 @@
-"""Programs in terms of another program: with other constraints, or with other bounds."""
+"""Programs in terms of another program: with other constraints, other bounds, or more variables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.kernels import Compile
+from colloc.support.lazy import cached_property
 from colloc.transcription.nlp import NLP, BaseNLP
 
 
@@ -145,3 +146,36 @@ class BoundedNLP(DerivedNLP):
     @property
     def gauss_newton(self) -> ca.Function:
         return self.nlp.gauss_newton
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendedNLP(DerivedNLP):
+    """Another program with more variables behind its own, and functions that are made from its functions."""
+
+    @property
+    def costs(self) -> Sequence[Block]:
+        return ()
+
+    @property
+    def constraints(self) -> Sequence[Block]:
+        return ()
+
+    @cached_property
+    def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        """All variables, those of the other program, the others, and parameters."""
+        both, n = ca.MX.sym("x", self.n_x), self.nlp.n_x
+        return both, both[:n], both[n:], ca.MX.sym("p", self.n_p)
+
+    def _function(
+        self, name: str, outputs: Mapping[str, ca.MX], inputs: Mapping[str, ca.MX] | None = None
+    ) -> ca.Function:
+        """A function of all variables, parameters, and further inputs."""
+        both, _, _, p = self._symbols
+        arguments = {"x": both, "p": p, **(inputs or {})}
+        return ca.Function(name, [*arguments.values()], [*outputs.values()], [*arguments], [*outputs])
+
+    @cached_property
+    def grad_f(self) -> ca.Function:
+        both, _, _, p = self._symbols
+        cost = self.f(both, p)
+        return self._function("grad_f", {"f": cost, "grad_f_x": ca.gradient(cost, both)})
