@@ -46,8 +46,11 @@ def judge(
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import failure_reason  # few solves fail
 
-        limited = solution.status is Status.ITERATION_LIMIT
-        reason = failure_reason(solution.nlp, start, solution.x, solution.parameters, limited=limited)
+        limited, proved = (solution.status is status for status in (Status.ITERATION_LIMIT, Status.INFEASIBLE))
+        reason = ""
+        if solution.status is not Status.SADDLE:  # which meets its constraints
+            nlp, x, p = solution.nlp, solution.x, solution.parameters
+            reason = failure_reason(nlp, start, x, p, limited=limited, infeasible=proved)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         reason += _ADVICE.get(solution.status, "")
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)

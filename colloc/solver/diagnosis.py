@@ -109,8 +109,13 @@ def fallen_terms(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) 
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
 
 
-def failure_reason(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
-    """Why no optimum was found, in a few lines; `limited` is whether iterations have run out."""
+def failure_reason(
+    nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False, infeasible: bool = True
+) -> str:
+    """Why no optimum was found, in a few lines.
+
+    `limited` is whether iterations have run out, `infeasible` whether the whole problem counts as infeasible.
+    """
     lines: list[str] = []
     if line := nonfinite(nlp, x, p):
         return line
@@ -119,7 +124,8 @@ def failure_reason(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray
     if violated := violated_rows(nlp, x, p):
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
         if conflicting := conflicts(nlp, x, p):
-            lines += ["they cannot be met together with:", *_indented(conflicting)]
+            what = "they cannot be met together with:" if infeasible else "near that iterate they conflict with:"
+            lines += [what, *_indented(conflicting)]
     if bent := None if violated else kink(nlp, x, p):
         lines.append(bent)
     elif limited:
