@@ -1,4 +1,4 @@
-"""The search for a motion that meets all constraints, where a solver has found none, and the proof that there is none.
+"""The search for a motion that meets all constraints, where a solver has found none, and the case that there is none.
 
 A solver that ends "infeasible" has found a point from which no small step violates less, on one grid. Here the least
 violation is sought from other starts and on finer grids, and where it vanishes the program is solved from there. Where
