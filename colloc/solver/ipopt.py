@@ -272,8 +272,11 @@ class _PreparedIpopt:
             with shown_by_name(options):
                 outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
         except RefusedOptions as error:
-            stated = {name: value for name, value in self.ipopt.options.items() if name != "max_iter"}
-            if not stated:  # a limit of iterations is sound, and may be that of one run of many
+            stated = dict(self.ipopt.options)
+            limit = stated.get("max_iter")
+            if isinstance(limit, int) and limit >= 0:  # sound, and maybe the limit of one run of many
+                del stated["max_iter"]
+            if not stated:
                 raise
             raise InputError(f"IPOPT refuses these options: {stated!r}") from error
         history = _history(stats.get("iterations", {}))
