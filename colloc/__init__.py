@@ -124,7 +124,7 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "ContactSphere Contribution Cost GroundContact Instant Number Parametrised Part Statement bounded ground "
+        "ContactSphere Contribution Cost GroundContact Instant NamedNumber Parametrised Part Statement bounded ground "
         "parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",

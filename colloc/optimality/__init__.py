@@ -16,7 +16,7 @@ explain       why a problem fails, or what limits its answer
 elastic       the program whose limits give way at a cost
 gains         what a limit gains by itself, of all multipliers the least
 limits        numbers that a problem states once, with all rows and variables that they bound
-widened       problems restated with wider limits
+wider_limits  problems restated with wider limits
 multipliers   what a unit of every limit is worth
 """
 

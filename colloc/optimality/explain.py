@@ -12,7 +12,7 @@ from colloc.optimality.elastic import Relaxed, smallest_relaxation
 from colloc.optimality.gains import multiplier_set
 from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
 from colloc.optimality.multipliers import multipliers_without_fixed
-from colloc.optimality.widened import widened
+from colloc.optimality.wider_limits import with_wider_limits
 from colloc.problem import Phases, Problem
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.more_nodes import with_nodes
@@ -265,7 +265,7 @@ def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation]
         down, up = amounts.get(relaxation.place, (0.0, 0.0))
         by = share * relaxation.amount
         amounts[relaxation.place] = (down, by) if relaxation.side == "upper" else (by, up)
-    return widened(problem, amounts)
+    return with_wider_limits(problem, amounts)
 
 
 def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations: bool = False) -> BaseNLP:
@@ -281,7 +281,7 @@ def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations:
                 if r in at_ends or along:
                     sizes[LimitPlace(phase, "row", name, r)] = size, size
     once = {name: recipe._replace(compile=False) for name, recipe in recipes.items()}
-    return build_program(widened(problem, sizes), once)
+    return build_program(with_wider_limits(problem, sizes), once)
 
 
 def _of_failure(last: Solution | PhasesSolution, names: Sequence[str] | None) -> Explanation:

@@ -15,7 +15,7 @@ from colloc.model import Model
 from colloc.optimality.active_set import SharpOptimum
 from colloc.optimality.kkt import DataChange
 from colloc.optimality.limits import BoundedQuantity, bounded_quantities
-from colloc.problem import Free, Number, Parameter, Phases, Problem, Statement, parametrised
+from colloc.problem import Free, NamedNumber, Parameter, Phases, Problem, Statement, parametrised
 from colloc.problem.rows import unique
 from colloc.support.checks import InputError
 from colloc.transcription import NLP, BaseNLP, PhasesNLP, constraint_block
@@ -38,13 +38,13 @@ class ParametrisedNLP:
     nlp : NLP or PhasesNLP
         With the variables and rows of the program that it stands for; fixed durations are symbols in it.
     parameters : ndarray, shape (n_p,)
-    numbers : list of (Number, ndarray)
+    numbers : list of (NamedNumber, ndarray)
         Numbers that are parameters, and which these are, with factors, shape (n_p,).
     """
 
     nlp: NLP | PhasesNLP
     parameters: np.ndarray
-    numbers: list[tuple[Number, np.ndarray]]
+    numbers: list[tuple[NamedNumber, np.ndarray]]
 
 
 def program_in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray) -> ParametrisedNLP:
@@ -146,7 +146,7 @@ def _released(horizon: Free) -> Free:
 
 def _parameters(
     problem: Problem | Phases, values: np.ndarray, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]
-) -> list[tuple[Number, np.ndarray]]:
+) -> list[tuple[NamedNumber, np.ndarray]]:
     """The entries of all parameters, each with what moves; those of models and statements by their names and units."""
     numbers, entries = [], iter(np.eye(values.size))
     for parameter in next(iter(problem.phases.values())).all_parameters:
@@ -155,13 +155,13 @@ def _parameters(
         names, units = named.get(parameter.name, (names, [""] * size))
         for name, unit in zip(names, units, strict=True):
             entry = next(entries)
-            numbers.append((Number(name, unit, float(values @ entry)), entry))
+            numbers.append((NamedNumber(name, unit, float(values @ entry)), entry))
     return numbers
 
 
 def moves(
     nlp: NLP | PhasesNLP, program: ParametrisedNLP, optimum: SharpOptimum
-) -> tuple[dict[str, tuple[Number, DataChange]], tuple[str, ...]]:
+) -> tuple[dict[str, tuple[NamedNumber, DataChange]], tuple[str, ...]]:
     """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
 
     What has one name and one value is one number, in however many phases and models it stands.
@@ -208,12 +208,12 @@ def moves(
     return _by_name(movable), tuple(sorted(stuck))
 
 
-def _by_name(pairs: Iterable[tuple[Number, DataChange]]) -> dict[str, tuple[Number, DataChange]]:
+def _by_name(pairs: Iterable[tuple[NamedNumber, DataChange]]) -> dict[str, tuple[NamedNumber, DataChange]]:
     """Numbers by name with all that they move; of others of the same name a count is added to it."""
-    by_number: dict[Number, DataChange] = {}
+    by_number: dict[NamedNumber, DataChange] = {}
     for number, move in pairs:
         by_number[number] = by_number[number].plus(move) if number in by_number else move
-    by_name: dict[str, tuple[Number, DataChange]] = {}
+    by_name: dict[str, tuple[NamedNumber, DataChange]] = {}
     for number, move in by_number.items():
         name = unique(number.name, by_name)
         by_name[name] = number._replace(name=name), move
@@ -222,7 +222,7 @@ def _by_name(pairs: Iterable[tuple[Number, DataChange]]) -> dict[str, tuple[Numb
 
 def _sides(
     nlp: BaseNLP, optimum: SharpOptimum, item: BoundedQuantity, before: str
-) -> Iterator[tuple[Number, np.ndarray, np.ndarray]]:
+) -> Iterator[tuple[NamedNumber, np.ndarray, np.ndarray]]:
     """The two bounds of a quantity, or its value, with the rows and the variables that are at them, each 0 or 1."""
     sides = [("", 2, item.lower)] if item.prescribed else [(" lower", -1, item.lower), (" upper", 1, item.upper)]
     for side, code, value in sides:
@@ -232,7 +232,7 @@ def _sides(
             # Of several bounds on a variable the narrowest holds it.
             bounded = (nlp.upper if code == 1 else nlp.lower)[item.variables] == value
             variables[item.variables[bounded & (optimum.variables[item.variables] == code)]] = 1.0
-            yield Number(f"{before}{item.label}{side}", item.unit, value), rows, variables
+            yield NamedNumber(f"{before}{item.label}{side}", item.unit, value), rows, variables
 
 
 class _Settled(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.numbers import ParametrisedNLP, moves, program_in_numbers
-from colloc.problem import Instant, Number, Slots
+from colloc.problem import Instant, NamedNumber, Slots
 from colloc.problem.rows import column
 from colloc.problem.user_functions import error_context
 from colloc.solution import BaseSolution, PhasesSolution, Solution
@@ -341,7 +341,7 @@ def _check(solution: BaseSolution) -> None:
 
 
 def _derivatives(
-    solution: BaseSolution, kkt: KKTSystem, numbers: Mapping[str, tuple[Number, DataChange]]
+    solution: BaseSolution, kkt: KKTSystem, numbers: Mapping[str, tuple[NamedNumber, DataChange]]
 ) -> list[Derivative]:
     """Those of cost and duration; NaN where nothing meets the conditions with a number that moves alone."""
     durations = np.zeros(solution.nlp.n_x)

@@ -43,7 +43,7 @@ from colloc.problem.problem import Coordinates, JointState, Problem
 from colloc.problem.rows import bounded, natural_size, summed
 from colloc.problem.signal import Signal
 from colloc.problem.signals import signals_of
-from colloc.problem.statement import ConstraintRows, EndValue, Number, Statement
+from colloc.problem.statement import ConstraintRows, EndValue, NamedNumber, Statement
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -73,7 +73,7 @@ __all__ = [
     "JointBounds",
     "JointState",
     "Motors",
-    "Number",
+    "NamedNumber",
     "Parameter",
     "Parametrised",
     "Part",

@@ -25,8 +25,6 @@ from colloc.support.checks import (
     unknown_name,
 )
 
-Number = float | Unknown | Parameter
-
 
 @spelt
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ _ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
 _BY_JOINT = ("tau_rate", "jerk", "qdd", "qd", "q")  # the highest derivative first
 
 
-class Number(NamedTuple):
+class NamedNumber(NamedTuple):
     """A number of a problem.
 
     Parameters
@@ -38,7 +38,7 @@ class Number(NamedTuple):
 
     Examples
     --------
-    >>> co.problem.Number("radius", "m", 0.1).unit
+    >>> co.problem.NamedNumber("radius", "m", 0.1).unit
     'm'
     """
 
@@ -145,7 +145,7 @@ class Statement(Portable, ABC):
         return None
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[NamedNumber, ...]:
         """Numbers inside the functions of the rows, by the names that `with_numbers` knows."""
         return ()
 
@@ -227,7 +227,7 @@ class Restated(Statement):
         return self.statement.user_function
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[NamedNumber, ...]:
         return self.statement.numbers
 
     def with_numbers(self, values: Mapping[str, Any]) -> Statement:

@@ -89,7 +89,7 @@ def progress_adapter(
     return on_iteration
 
 
-def finishes_progress(function: Callable[P, T]) -> Callable[P, T]:
+def finish_progress(function: Callable[P, T]) -> Callable[P, T]:
     """A function that calls the method `finish` of its argument `progress`, if there is one, with its answer.
 
     Where it raises, `finish` is called with the last iterate if the error carries it, else with None.

@@ -14,7 +14,7 @@ from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import OrderedCosts
 from colloc.refinement.failure import judge
-from colloc.refinement.iteration import ProgressRequest, finishes_progress
+from colloc.refinement.iteration import ProgressRequest, finish_progress
 from colloc.refinement.levels import all_levels, at_optimum
 from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
 from colloc.refinement.run import Run
@@ -61,7 +61,7 @@ def solve(
 @spelt
 @reraise_interrupt
 @silent_if_told
-@finishes_progress
+@finish_progress
 def solve(
     problem: Problem | Phases | NLP | PhasesNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
@@ -245,7 +245,7 @@ def refine(
 @spelt
 @reraise_interrupt
 @silent_if_told
-@finishes_progress
+@finish_progress
 def refine(
     solution: Solution | PhasesSolution,
     tol: float = 1e-3,

@@ -13,7 +13,7 @@ import pytest
 import colloc as co
 from colloc.dynamics import kinetic_energy
 from colloc.models.two_link import two_link
-from colloc.problem import Ends, EndValue, Number, Statement, TimePoint, Window, bounded
+from colloc.problem import Ends, EndValue, NamedNumber, Statement, TimePoint, Window, bounded
 from colloc.problem.rows import no_rows
 from colloc.storage.fingerprint import differences, fingerprint
 
@@ -47,8 +47,8 @@ class KeepsOff(Statement):
     where: Window = ALL_ALONG
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
-        return (Number("radius", "m", self.radius),)
+    def numbers(self) -> tuple[NamedNumber, ...]:
+        return (NamedNumber("radius", "m", self.radius),)
 
     def rows(self, now: co.problem.Instant) -> co.problem.Rows:
         return bounded(self.name, distance(now, self.centre) - self.radius, 0.0, np.inf, scale=0.1, unit="m")

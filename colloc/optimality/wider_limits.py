@@ -21,7 +21,7 @@ _LEAST = 0.01  # of the lower bound of a duration, that is left of it
 Amounts = Mapping[LimitPlace, tuple[float, float]]  # by which a lower bound falls, and an upper one rises
 
 
-def widened(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
+def with_wider_limits(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
     """The problem with wider limits; what is not named stays as it is.
 
     Raises
@@ -31,10 +31,10 @@ def widened(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # which have been given for the problem as it was stated
-        return _widened(problem, amounts)
+        return _with_wider_limits(problem, amounts)
 
 
-def _widened(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
+def _with_wider_limits(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
     unknowns = _unknowns(problem, amounts)
     if isinstance(problem, Problem):
         return _phase(problem, "", amounts, unknowns)
