@@ -1,7 +1,7 @@
-"""Numbers of full runs of the studies, and whether they are older than the code that they measure.
+"""Numbers of full runs of the studies, and whether the code has changed since.
 
-Beside this file lies FAMILY.NAME.json of every study that was run in full, with its date, commit and machine;
-``python docs/results.py FAMILY.NAME`` makes it, and the pages quote it.
+Beside this file lies FAMILY.NAME.json for every study that was run in full, with its day, commit, machine, and digests
+of the code that ran. ``python docs/results.py FAMILY.NAME`` writes it, and the pages quote it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -25,8 +24,8 @@ from colloc.support.files import write_atomically
 
 FOLDER = Path(__file__).parent
 PACKAGE = Path(colloc.__file__).parent
-APART = ("plot", "models", "studies")  # what draws changes no number; models and studies count where they are used
-FRAME = ("colloc.studies.reporting", "colloc.studies.films", "colloc.studies.results")
+APART = ("__main__", "plot", "studies.films", "studies.reporting", "studies.results")  # change no number
+DATA = (".c", ".h", ".csv", ".json", ".osim", ".txt")  # files beside modules that these read
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ class Record:
         Kind of processor, its widest vectors, cores, and versions.
     seconds : float
         Duration of the run, on a machine that may have done other things as well.
-    study_code, library_code : str
-        Digests of the code that ran, as in `digests`.
+    code : mapping of str to str
+        By package, such as "refinement", a digest of the code that the run loaded and the names of its modules, as from
+        `digests`. Empty for a run whose code was not recorded.
     numbers : mapping of str to float
         What the study reports as JSON.
     """
@@ -56,15 +56,15 @@ class Record:
     commit: str
     machine: str
     seconds: float
-    study_code: str
-    library_code: str
+    code: Mapping[str, str]
     numbers: Mapping[str, float]
 
     @property
     def since(self) -> str:
-        """What has changed since the run: "", "library", "study" or "library, study"."""
-        now = digests(self.study)
-        return ", ".join(part for part, digest in now.items() if digest != getattr(self, f"{part}_code"))
+        """Packages whose code has changed since the run, separated by commas; "all" where its code was not recorded."""
+        now = digests(f"{package}.{name}" for package, kept in self.code.items() for name in kept.split()[1:])
+        changed = [package for package, kept in self.code.items() if kept != now.get(package)]
+        return ", ".join(sorted(changed)) if self.code else "all"
 
     def write(self) -> Path:
         """The file in this folder, written."""
@@ -83,11 +83,10 @@ def records() -> dict[str, Record]:
     return {path.stem: record(path.stem) for path in sorted(FOLDER.glob("*.json"))}
 
 
-def made(study: str, numbers: Mapping[str, float], seconds: float) -> Record:
-    """The record of a run that has just ended."""
-    code = {f"{part}_code": digest for part, digest in digests(study).items()}
+def made(study: str, numbers: Mapping[str, float], seconds: float, modules: Iterable[str]) -> Record:
+    """The record of a run that has just ended and loaded these modules, named without "colloc."."""
     day = datetime.now(UTC).date().isoformat()
-    return Record(study, day, commit(), machine(), round(seconds, 1), numbers=dict(numbers), **code)
+    return Record(study, day, commit(), machine(), round(seconds, 1), digests(modules), dict(numbers))
 
 
 def commit() -> str:
@@ -111,63 +110,72 @@ def machine() -> str:
     return ", ".join([*(part for part in parts if part), versions])
 
 
-def digests(study: str) -> dict[str, str]:
-    """Digests of what a study runs: "library", colloc without its pictures, and "study", its file and what it imports.
+def digests(modules: Iterable[str]) -> dict[str, str]:
+    """By package, a digest of the code of these modules and their names, without those that change no number.
 
-    Comments and docstrings do not count.
+    Modules are named without "colloc.". Files of data beside them count as well.
     """
-    return {"library": library(), "study": _digest(sorted(imported(f"colloc.studies.{study}")))}
+    packages: dict[str, list[str]] = {}
+    for module in sorted({*modules} - {""}):
+        if not f"{module}.".startswith(tuple(f"{apart}." for apart in APART)):
+            package, _, name = module.rpartition(".") if not source(module).is_dir() else (module, "", "__init__")
+            packages.setdefault(package, []).append(name)
+    return {package: " ".join((_digest(package, names), *names)) for package, names in packages.items()}
 
 
-@cache
-def library() -> str:
-    """Digest of the library, its pictures apart."""
-    every = (path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in APART)
-    return _digest(sorted(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in every))
+def changed(before: Mapping[Path, str], run: Record) -> bool:
+    """Whether code that a run loaded is no longer what `texts` said."""
+    files = (source(f"{package}.{name}") for package, kept in run.code.items() for name in kept.split()[1:])
+    return any(code(before.get(path, "")) != code(path.read_text()) for path in (file.resolve() for file in files))
 
 
-def imported(module: str) -> set[str]:
-    """A module of studies or models with all of these that it imports, and what they import in turn."""
-    every, new = set(), {module}
-    while new:
-        every |= new
-        new = {name for one in new for name in _imports(one)} - every - set(FRAME)
-    return every
+def texts() -> dict[Path, str]:
+    """All modules of the package, of models and of studies, by their files."""
+    folders = (PACKAGE.resolve(), source("models").resolve(), source("studies").resolve())
+    return {path: path.read_text() for folder in folders for path in folder.rglob("*.py")}
 
 
-def _imports(module: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(_path(module).read_text())):
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module
-            and node.module.startswith(("colloc.studies", "colloc.models"))
-        ):
-            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
-                if _path(name).exists():
-                    yield name
+def source(module: str) -> Path:
+    """File of a module, or folder of a package, named without "colloc."; it need not exist."""
+    place = PACKAGE.joinpath(*module.split("."))
+    return place if place.is_dir() else place.with_suffix(".py")
 
 
-def _path(module: str) -> Path:
-    place = PACKAGE.joinpath(*module.split(".")[1:])
-    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+def _digest(package: str, names: Iterable[str]) -> str:
+    folder = source(package)
+    files = [folder / f"{name}.py" for name in names]
+    places = [
+        place for place in (folder, *folder.glob("*/")) if place == folder or not (place / "__init__.py").exists()
+    ]
+    files += sorted(path for place in places for path in place.glob("*") if path.suffix in DATA)
+    whole = sha256()
+    for path in files:
+        text = path.read_text() if path.exists() else ""
+        whole.update(f"{path.name}\n{code(text, path.suffix)}\n".encode())
+    return whole.hexdigest()[:12]
 
 
-def _digest(modules: list[str]) -> str:
-    text = "".join(f"{module}\n{code(_path(module).read_text())}" for module in modules)
-    return sha256(text.encode()).hexdigest()[:12]
+def code(text: str, suffix: str = ".py") -> str:
+    """The part of a file that can change a number.
 
-
-def code(text: str) -> str:
-    """A file without docstrings, lines of comments and empty lines."""
-    lines: list[str | None] = list(text.splitlines())
-    for node in ast.walk(ast.parse(text)):
+    Python is read without docstrings, comments, layout and the text of raised errors, C without comments and layout.
+    """
+    if suffix in (".c", ".h"):
+        return " ".join(re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S).split())
+    if suffix != ".py":
+        return text
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if (
-            isinstance(body, list)
-            and body
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Constant)
-        ):
-            first, last = body[0].lineno, body[0].end_lineno or body[0].lineno
-            lines[first - 1 : last] = [None] * (last - first + 1)
-    return "".join(f"{line}\n" for line in lines if line and line.strip() and not line.strip().startswith("#"))
+        if isinstance(body, list) and body and _is_text(body[0]):
+            del body[0]
+        if isinstance(node, ast.Raise):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    part.value = ""
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
