@@ -86,7 +86,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def piped() -> int:
-    """Run the command line for a reader of its output: lines as they come, and no complaint if the reader has gone."""
+    """Run the command line for a reader of its output: lines as they come, and no error if the reader has closed."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     try:

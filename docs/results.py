@@ -4,7 +4,7 @@
     python docs/results.py STUDY ...             runs these studies in full and keeps their numbers and pictures
     python docs/results.py --older --minutes 55  all whose code has changed, shortest first, for 55 minutes
     python docs/results.py --quick STUDY ...     keeps the picture and the player of a quick run, no numbers
-    python docs/results.py --osim FILE STUDY     with one's own copy of a model that the study reads
+    python docs/results.py --osim FILE STUDY     with a copy of a model that the study reads
     python docs/results.py --frames              draws the frames of players that the gallery begins with, by Chromium
 
 Every study that has run is kept at once, so that the command with --older goes on where it was stopped. A study that

@@ -39,8 +39,8 @@ def arm26() -> Arm26:
 
     Joints "shoulder" (elevation forward) and "elbow" (flexion) turn about axes that are nearly z; x is forward, y up.
     Muscles are "TRIlong", "TRIlat", "TRImed" (triceps), "BIClong", "BICshort" (biceps) and "BRA" (brachialis); their
-    lengths hold for shoulders from -0.6 to 1.7 rad. No muscle of the shoulder alone is there: deltoid and pectoralis
-    are missed by whoever lifts the arm.
+    lengths hold for shoulders from -0.6 to 1.7 rad. No muscle crosses the shoulder alone: without deltoid and
+    pectoralis the arm is hard to lift.
     """
     shoulder, elbow = co.Limits(position=(-0.6, 1.7)), co.Limits(position=(0.0, 2.269))  # rad
     place, middle = co.placement((-0.01755, -0.007, 0.17)), co.placement((0.0061, -0.2904, -0.0123))

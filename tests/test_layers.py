@@ -151,7 +151,7 @@ def kinds_asked_for(tree: ast.AST) -> Iterator[str]:
 
 
 def test_nobody_outside_of_problems_asks_for_the_kind_of_a_statement():
-    """Nor of a time set: both answer for themselves, and a class of a user's own is as good as ours."""
+    """Nor of a time set: both have methods for all of it, so that a user-defined class works like the library's."""
     kinds = kinds_of_statements()
     assert {"Condition", "UnitLength", "Connection", "AcrossArcs", "Window", "Ends"} <= kinds
     for path, parts in FILES.items():

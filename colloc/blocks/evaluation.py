@@ -19,8 +19,8 @@ from colloc.support.lazy import cached_property
 if TYPE_CHECKING:
     from colloc.blocks.kernel import BlockKernel
 
-# What the automatic rule expects: iterations of a solve, and seconds that they take on the virtual machine, from which
-# on the interpreter is looked for; or on the interpreter, from which on compiled code is.
+# The automatic rule assumes this many iterations of a solve. It tries the interpreter where they take longer than the
+# first of these seconds on the virtual machine, and compiled code where they take the second on the interpreter.
 ITERATIONS = 100
 _LOOK, _LONG = 0.02, 1.0
 
@@ -108,7 +108,7 @@ class Evaluation:
         if kernel.pattern.nnz() == 0:
             return ca.MX(0, 1), kernel.pattern, slices
         if kernel.additive:
-            # What belongs to the same entries of x is added up where it is computed: less to write and to carry.
+            # Values of the same entries of x are added up where they are computed: less to write and to copy.
             columns = library.sums((slices.index[:, 1:] == slices.index[:, :-1]).all(axis=0))
             slices = slices.take(np.unique(columns, return_index=True)[1])
         values = library.external(name, kernel.slices.size, columns)(*arguments, *map(ca.DM, kernel.extra))

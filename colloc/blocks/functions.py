@@ -52,7 +52,7 @@ class BlockFunctions:
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """What the functions take, multipliers aside."""
+        """Arguments of the functions, without multipliers."""
         return [self.local.w, self.local.d, self.local.p]
 
     @cached_property

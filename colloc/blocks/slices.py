@@ -105,7 +105,7 @@ class Slices:
             return ca.reshape(x[self.index.ravel("F").tolist()], *self.index.shape)
         count = self.starts.size - 1
         row = self.row[:, None] + count * np.arange(self.size)
-        # No more of x than is read: a product takes as long as what it is given, of one phase among many, say.
+        # Only the part of x that is read: a product takes as long as what it is given, of one phase among many, say.
         seen = self.index[self.column]
         first, end = (seen.min(), seen.max() + 1) if seen.size else (0, 0)
         matrix = sparse_matrix(
@@ -134,7 +134,7 @@ class Slices:
         source, a, b, diagonal = source[once], a[once], b[once], diagonal[once]
         weight = self.weight[a] * self.weight[b]
         i, j = self.column[a], self.column[b]
-        # What is off the diagonal in w or A but falls on the diagonal of x stands for itself and its mirror image.
+        # An entry off the diagonal in w or A that falls on the diagonal of x counts twice: with its mirror image.
         meets = (self.index[i] == self.index[j]) & ~(diagonal & (a == b))[:, None]
         weight = np.where(meets, 2 * weight, weight)
         i, j = np.minimum(i, j), np.maximum(i, j)

@@ -18,8 +18,8 @@ class SumOfSquares(NamedTuple):
 def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
     """Take the squares out of a sum, SX scalar; what is `varying` may not stand in a weight.
 
-    What is added, subtracted, multiplied or divided by something constant, or switched by a condition is followed to
-    its terms; a term that is a square gives its root, any other stays in the rest.
+    Sums, differences, products and quotients with constants, and conditional expressions are followed to their terms;
+    a term that is a square gives its root, all others stay in the rest.
     """
     squares, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
     waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]

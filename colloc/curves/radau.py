@@ -43,7 +43,7 @@ class Radau(Transcription):
         for intervals on which a motion is known to be at its limits, or away from them, all along (`refine` at
         switches). Elsewhere limits may be exceeded between the points.
         An equation that leaves joints free, such as no power, is no good with Radau points: they do not integrate it
-        exactly, so that a motion that rings has energy of nowhere. `BSpline` with continuity 1 has Gauss points, which
+        exactly, so that a motion that rings gains energy. `BSpline` with continuity 1 has Gauss points, which
         do.
     signal_degree : int, optional
         Of unknown signals on every interval, `degree` - 1 by default and at most. A signal that steers states and has

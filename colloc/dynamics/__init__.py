@@ -4,8 +4,8 @@ Three formulations, a folder each: `newtonian` (Newton and Euler; also reactions
 `lagrangian` (recursive, and `regular` with every sum written out), `liegroup` (twists; also second derivatives). What
 is fastest is in `spatial`: composite and articulated inertias, Jacobians of points.
 
-`formulation` says what a recursion is, `arguments` checks theirs, `inverse` is the door by which torques are asked for:
-it adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
+`formulation` says what a recursion is, `arguments` checks its arguments, `inverse` is the entry point for torques: it
+adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
 others. `equations` of motion and `energy` follow.
 
 `instant` is the mechanism at one time as users' functions see it, `rows` are what these return, with bounds;

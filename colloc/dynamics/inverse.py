@@ -1,4 +1,4 @@
-"""Inverse dynamics of a model by any formulation: the doors by which everyone asks for torques and derivatives.
+"""Inverse dynamics of a model by any formulation: the entry points for torques and their derivatives.
 
 A recursion is rigid-body physics and takes loads as given. Here comes in what else a torque consists of, with its exact
 derivatives: the passive parts of joints, and loads that depend on the state.

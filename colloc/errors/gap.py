@@ -46,7 +46,7 @@ _UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
-_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
+_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and sixty may fail
 _EVEN = 200_000  # entries from which on PIQP takes no less time than the other solver, where it does find the optimum
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
@@ -271,7 +271,7 @@ class _QuadraticModel:
         nlp, x = self._nlp, self._x
         values = np.concatenate([np.zeros(0), *(block.evaluate(x, self._p).T.ravel() for block in nlp.constraints)])
         low, high = nlp.bounds_g[0] - values, nlp.bounds_g[1] - values
-        # What is violated between nodes is the business of other sources: it is neither mended nor made worse.
+        # Violations between nodes belong to other sources: they are neither reduced nor increased here.
         equal = nlp.bounds_g[0] == nlp.bounds_g[1]
         low, high = np.where(equal, low, np.minimum(low, 0.0)), np.where(equal, high, np.maximum(high, 0.0))
         low, high = np.where(low < -_UNBOUNDED, -np.inf, low), np.where(high > _UNBOUNDED, np.inf, high)

@@ -3,7 +3,7 @@
 Models: every reader returns a `Reading`, a model, what else the file says, and a report of what was changed and left
 out (`reading`). `urdf` and `srdf` read robots, `urdf_writer` writes them, `mjcf` reads MuJoCo's files by MuJoCo, `osim`
 OpenSim's, with `osim_document` for their components and `osim_forces` for what pulls; `muscle_data` and `contact_data`
-are what comes of muscles and contact, `collisions` what links collide as, with `mesh_files` for their meshes.
+are the results for muscles and contact, `collisions` what links collide as, with `mesh_files` for their meshes.
 What formats in XML share, elements, texts and numbers with errors that say where they are, is in `xml`; a body with
 several joints becomes a chain by `colloc.model.floating.joint_chain`.
 

@@ -373,7 +373,7 @@ class _OsimReader:
             else:
                 entries = document.numbers(part, "inertia", 6, "0 0 0 0 0 0").tolist()
             if not mass and any(entries):
-                self.notes.changed.append(f"inertia of body {part.name!r} counts for nothing, as the body has no mass")
+                self.notes.changed.append(f"inertia of body {part.name!r} has no effect, as the body has no mass")
                 entries = [0.0] * 6
             xx, yy, zz, xy, xz, yz = entries
             body = Body(

@@ -1,4 +1,4 @@
-"""What comes of a file: a model, what else it says, and a report of what was read, changed and left out."""
+"""The result of reading a file: a model, what else it says, and a report of what was read, changed and left out."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class LinkShape(Portable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reading(Tabular, Portable):
-    """What comes of the file of another program: shown, it is the report.
+    """The result of reading another program's file; its text is the report.
 
     Readers return more than a model, because files say more than a model does, and say what became of it: nothing in a
     file is lost without a word.

@@ -80,7 +80,7 @@ def from_urdf(
     hold : mapping of joint name to number [rad, m], optional
         Joints that are held where it says: they have no coordinate.
     inertia : "strict", "nearest" or "given"
-        What becomes of an inertia that no body can have, because a principal moment exceeds the sum of the other two or
+        How to treat an inertia that no body can have, because a principal moment exceeds the sum of the other two or
         is negative: refused; replaced by that of the nearest distribution of mass; or taken as it is.
     srdf : str or PathLike, optional
         An SRDF file, whose named postures (group states) come with the model.

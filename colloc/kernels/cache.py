@@ -1,9 +1,9 @@
 """Compiled libraries on disk.
 
 An entry is one file, <key>-<checksum>.so: the key is the hash of what was compiled and how, the checksum that of the
-file's own content. It appears by a rename, so that it is complete or absent, and it is never written to again: whoever
-has loaded it keeps the file it loaded. Two processes that want the same library may both compile it, each in a
-directory of its own, build-*, in which a locked file says that somebody is at work.
+content of the file. It appears by a rename, so that it is complete or absent, and it is never written to again: a
+process that has loaded it keeps that file. Two processes that need the same library may both compile it, each in a
+separate directory, build-*, in which a locked file marks that a compilation is running.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator torques to independent coordinates
-_MOST_BALLS = 8  # of which all choices are gone through
+_MOST_BALLS = 8  # of which all choices are tried
 
 
 @dataclass(frozen=True, eq=False, repr=False)

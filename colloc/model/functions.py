@@ -123,7 +123,7 @@ class CubicSpline(Portable):
         """The value at x, SX, scalar, and the first `count` derivatives."""
         starts = [self.x[0], *self.x]
         rows = np.column_stack([starts, self.pieces])
-        # Steps from piece to piece, exact because only one of them is selected: constants to whoever differentiates.
+        # Steps from piece to piece, exact because only one of them is selected; their derivatives are zero.
         chosen = ca.SX(ca.DM(rows[0]))
         for start, row in zip(self.x, rows[1:], strict=True):
             chosen = ca.if_else(x >= start, ca.SX(ca.DM(row)), chosen)

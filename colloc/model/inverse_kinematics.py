@@ -108,7 +108,7 @@ def reach(
     start : shape (n,) [rad, m], optional
         Posture to begin from; by default the one nearest to zero within the limits.
     tol : float [m]
-        How far off every point may be; of a rotation, how many radians times 1 m.
+        Largest allowed error of every point; of a rotation, how many radians times 1 m.
     tries : int
         Searches, the first from `start`, others from random postures around it.
     seed : int

@@ -474,7 +474,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def hinge_angles(self) -> tuple[bool, ...]:
-        """Of every position whether it is the angle of a hinge, in radians and seldom beyond a turn."""
+        """Of every position whether it is the angle of a hinge, in radians and rarely beyond a turn."""
         return tuple(joint.hinge for joint in self.joints for _ in range(joint.positions))
 
     @cached_property

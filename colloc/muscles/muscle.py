@@ -25,7 +25,7 @@ class Muscle(Portable):
     name : str
     path : callable
         Length from origin to insertion as a function of the instant, SX, scalar [m]: a `MusclePath`, a
-        `LengthPolynomial`, or a function of one's own of positions alone.
+        `LengthPolynomial`, or your own function of positions alone.
     max_isometric_force : float or SX [N]
     optimal_fiber_length, tendon_slack_length : float or SX [m]
     pennation : float or SX [rad]

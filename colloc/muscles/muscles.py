@@ -59,7 +59,7 @@ class Muscles(Part):
     reserves : mapping of str to float [N m, N]
         By joint, an actuator of this size beside the muscles, whose signal lies between -1 and 1.
     passive : mapping of str to callable
-        By joint, torque as a function of coordinate and velocity: a `PassiveTorque` or the like.
+        By joint, torque as a function of coordinate and velocity: such as a `PassiveTorque`.
     lower : float
         Least activation.
     joints : sequence of str, optional

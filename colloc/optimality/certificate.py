@@ -117,7 +117,7 @@ def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) ->
     multipliers make (`costates`), Pontryagin's minimum principle at every instant, the course of the Hamiltonian, and
     what is left of the costates after the ends; and a simulation forward under the torques.
 
-    A line that fails says that the condition is not met within the tolerance, on coarse grids for want of a finer one:
+    A line that fails says that the condition is not met within the tolerance, often because the grid is too coarse:
     at this tolerance `solve` does not call such an answer solved. A line that is open was not tried, or is not decided,
     and says why. So is what lies between 1e-6, by which the conditions of the program pass, and what solvers accept; an
     optimum with flat directions; and what costates on this grid miss where the error of the cost, an estimate without

@@ -4,8 +4,8 @@ A bound on the control points of a spline bounds the spline. Multipliers of cont
 live on several intervals; those of the continuous problem act where the spline is at its bound and nowhere else: as a
 density on arcs there, with jumps where these begin and end (Jacobson, Lele and Speyer 1971).
 
-Not all of them can be had so: next to an arc a control point may be at the bound while the spline is on its way there.
-What is left acts at the control points' own times, with which the sum of the forces and their moment stay what they
+Not all of them can be computed so: next to an arc a control point may be at the bound while the spline is on its way
+there. The rest acts at the control points' own times, with which the sum of the forces and their moment stay what they
 are, and has its price: a multiplier times the distance from its bound is what the dual of the problem loses by it.
 """
 

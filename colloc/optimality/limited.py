@@ -1,7 +1,7 @@
-"""What is limited along a motion: torques, velocities, signals and so on, where they are, and where they should be.
+"""Limited quantities along a motion (torques, velocities, signals ...): where they are, and where they should be.
 
-On a coarse grid a control is seldom at a bound where the optimum has it there, and is on its way for an interval or two
-where the optimum jumps. Its switching function, made of costates that are integrals, knows better when: see
+On a coarse grid a control is rarely at a bound where the optimum has it there, and takes an interval or two where the
+optimum jumps. Its switching function, made of costates that are integrals, tells the time more exactly: see
 `hamiltonian`.
 """
 

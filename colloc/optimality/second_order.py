@@ -21,7 +21,7 @@ from colloc.transcription import NLP, BaseNLP
 
 LARGEST = 800  # variables, of which dense matrices are formed and taken apart, in seconds
 _FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
-_ROUNDING = 1e-12  # of the largest second derivative: where the cost is next to nothing, all of it is rounding
+_ROUNDING = 1e-12  # of the largest second derivative: where the cost is almost zero, all of it is rounding
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
 _FALL = 1e-4  # of the cost, by which it must fall before another limit is met: a hundredth of what counts as solved

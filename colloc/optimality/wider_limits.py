@@ -76,7 +76,7 @@ def _phase(problem: Problem, phase: str, amounts: Amounts, unknowns: Mapping[int
         statement, sides = entry.constraint, _Sides.of(amounts, phase, "row", name, len(entry.rows.labels))
         if statement.follows:
             continue
-        # Limits of joints are stated anew, whoever stated them, as they are joined with those of others.
+        # Limits of joints are all stated again, as they are joined with those of other statements.
         joined = any(statement.limited(quantity, problem.model) for quantity in QUANTITIES)
         statements.append(_with_bounds(statement, entry.rows, sides) if joined or sides.any else statement)
         if statement.where == WHOLE and sides.any:

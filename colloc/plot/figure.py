@@ -84,7 +84,7 @@ class Panels(NamedTuple):
 
     figure: Figure
     axes: np.ndarray  # shape (rows, columns)
-    borrowed: bool  # whether they are the user's own
+    borrowed: bool  # whether the user passed them
 
     def legend(self, handles: Sequence[Line2D]) -> None:
         """A legend beside or below our own figure, in the first of the user's axes."""

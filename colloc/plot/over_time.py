@@ -560,7 +560,7 @@ def body_handles(*solutions: Solution | PhasesSolution) -> dict[str, Line2D]:
 
 
 def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel, *, inside: bool) -> None:
-    """The names of the components in a panel, beside it, or within it for want of room; none of a single one."""
+    """The names of the components in a panel, beside it, or within it where there is no room; none of a single one."""
     signal, members, _ = panel
     if signal.size == 1 and not signal.names:
         return

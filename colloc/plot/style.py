@@ -122,7 +122,7 @@ def styles_by_dof(dofs: Sequence[int | None]) -> list[LineStyle]:
 
 
 def _palette() -> Sequence[str]:
-    """Our colours, or those of the user's own cycle."""
+    """The library's colours, or those of the user's cycle."""
     key = "axes.prop_cycle"
     if mpl.rcParams[key] == mpl.rcParamsDefault[key]:
         return PALETTE

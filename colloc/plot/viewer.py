@@ -277,7 +277,7 @@ def _anchored(recording: Recording, size: float) -> bool:
 
 
 def _track(recording: Recording, shift: list[float] | None) -> np.ndarray:
-    """Where the mechanism is over time in the large, on the floor, shape (N, 3): what a camera follows."""
+    """Smoothed path of the mechanism on the floor, which a camera follows, shape (N, 3)."""
     t = np.concatenate([segment.t for segment in recording.segments])
     middle = np.concatenate([np.nanmean(s.points[:, _moving(s)], axis=1) for s in recording.segments])
     middle[:, recording.up] = 0.0

@@ -73,7 +73,7 @@ def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.nd
     damped = g + damping
     rss = (damping / damped) ** 2 @ (z**2 / np.maximum(g, _NOTHING))  # beyond that of the closest spline
     freedoms = (g / damped).sum(axis=1)
-    with np.errstate(over="ignore"):  # of a sigma that is next to nothing
+    with np.errstate(over="ignore"):  # of a tiny sigma
         return z / damped[np.argmin(rss / sigma / sigma + 2 * freedoms)]
 
 

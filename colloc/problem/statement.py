@@ -1,4 +1,4 @@
-"""What a problem says, as statements that answer for themselves, whatever their kind."""
+"""Statements of a problem: each has methods for all that the library needs to know of it, whatever its kind."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Solving, where asked for in rounds, each on a finer grid, until the motion is as exact as asked for.
 
-solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
+solve            the entry points: from a problem, or an answer, to a solution that says how far it can be trusted
 plan             the steps between: solve, seek other starts, refine, end intervals at switches
 random_motions   random motions to start from
 starts           starts on a coarse grid, and the optima to which they lead

@@ -1,4 +1,4 @@
-"""Iterations of a solve, for a user's own function that is called with them."""
+"""Iterations of a solve, for a user's function that is called with them."""
 
 from __future__ import annotations
 

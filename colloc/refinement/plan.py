@@ -2,8 +2,8 @@
 
 A plan is a list of steps. Each takes the motion on its way, an `Attempt`, and returns a better one: `Solve` solves one
 program once, `SeekFeasible` looks for a motion where that has found none, `SeekStarts` for cheaper optima, `Refine`
-solves on finer grids, and `AtSwitches` lets intervals end where limits begin and cease to hold. A step of one's own is
-any function from an `Attempt` to another.
+solves on finer grids, and `AtSwitches` lets intervals end where limits begin and cease to hold. A user-defined step
+is any function from an `Attempt` to another.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ class AtSwitches(PlanStep):
     does not know when. The motion is divided into arcs of free durations, on each of which the active limits hold as
     equations; arcs are turned, added or dropped until every limit pushes the right way and no other is met. The next
     curve is `Radau` with intervals that end where the arcs do. Where no arcs are found that hold, grids are refined.
-    It does nothing where the cost waits for something else than switches, and leaves curves of one's own as they are.
+    It does nothing where the cost waits for something else than switches, and leaves user-defined curves unchanged.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def _allowed(solution: Solution | PhasesSolution, tol: float) -> float:
 def _waits_for_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:
     """Whether after two rounds the cost may still gain more than it may, most of it by limits.
 
-    A curve of the user's own is what is asked for, and stays.
+    A user-defined curve is kept.
     """
     if not isinstance(solution, Solution) or not is_ours(type(solution.curve)):
         return False

@@ -112,7 +112,7 @@ def solve(
         Replaces default parameter values by name.
     plan : sequence of steps, optional
         Steps from `co.refinement`, one after another: `Solve`, `SeekFeasible`, `SeekStarts`, `Refine`, `AtSwitches`, or
-        functions of one's own from an `Attempt` to another. By default
+        user-defined functions from an `Attempt` to another. By default
 
         - ``[Solve(), SeekFeasible(finer=False)]`` with a curve or an NLP,
         - ``[Solve(), SeekFeasible(), Refine(tol), AtSwitches()]`` with a curve and a `tol`,

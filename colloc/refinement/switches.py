@@ -50,11 +50,11 @@ _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most
 _ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
 _VANISHING = 1.5  # times the least of these
 _ATTEMPTS = 12
-_FEW = 12  # arcs that are tried unasked: of more there is seldom none too many or too few
+_FEW = 12  # arcs that are tried by default: larger numbers are rarely exact
 _ITERATIONS, _QUICK = 100, 30  # of a program in arcs: where arcs are asked for, and where they are only tried
 _DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
 _PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
-_ENDS = 3  # control points next to the ends of arcs, where one may bear what another does
+_ENDS = 3  # control points next to the ends of arcs, where one may carry the push of another
 _MET, _EXCEEDED = 1e-7, 1e-8  # of a limit's natural size
 _INSTANT = 1e-9  # of a duration
 
@@ -204,7 +204,7 @@ def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[A
         curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
         if equations and not problem.states:
             # Power is the rate of energy. On these polynomials Gauss points integrate it exactly; Radau points do not,
-            # and the best motion is one that rings and has energy of nowhere.
+            # and the best motion is one that rings and gains energy.
             curve = BSpline(count, degree=_DEGREE + 1, continuity=1, nodes="collocation")
         recipes[name] = recipe._replace(curve=curve, extra=None)
     return PhasesNLP.build(sequence, recipes)

@@ -110,7 +110,7 @@ def kink(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     where = f"s = {s:.4g}" if duration is None else f"t = {s * x[duration]:.4g} s"
     return (
         f"cost term {before + block.rows.labels[row]!r} has a kink at {where}, where its slope jumps, and solvers need "
-        "smooth functions, such as ca.sqrt(x**2 + 1e-6) in place of ca.fabs(x), and the like in place of a norm"
+        "smooth functions, such as ca.sqrt(x**2 + 1e-6) in place of ca.fabs(x), and likewise in place of a norm"
     )
 
 

@@ -26,7 +26,7 @@ def violated_rows(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, limit: int = 5) ->
     outside = np.nan_to_num(np.maximum(lower - values, values - upper), nan=np.inf) / nlp.scale_g
     constant = constant_rows(nlp)
     lines: dict[str, str] = {}
-    for row in np.lexsort((-outside, ~constant)):  # what nothing can mend first
+    for row in np.lexsort((-outside, ~constant)):  # rows that no variable can change first
         if outside[row] < 1e-6:
             continue
         if len(lines) == limit:

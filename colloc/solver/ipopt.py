@@ -233,7 +233,7 @@ class _PreparedIpopt:
             outcome = run_once(options, start)
             if outcome.status is not Status.FAILED or options["linear_solver"] != OURS:
                 return outcome
-            # What no step could be computed for may be for want of accuracy.
+            # No step could be computed, perhaps because the factors are inaccurate.
             again = run_once(options | {"linear_solver": "mumps"}, start._replace(scale=outcome.scale))
             return _better(outcome, again)
 
@@ -266,7 +266,7 @@ class _PreparedIpopt:
         if strategy == "monotone" and isinstance(tol := options.get("tol", _TOL), float):
             options = {"compl_inf_tol": _GAP * tol} | options
         functions = _FIRST if hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
-        settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
+        settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT does not need
         nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, STATUS_OF_MESSAGE)
         try:
             with shown_by_name(options):

@@ -36,8 +36,8 @@ _LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
 _FOLDER = Path(__file__).with_name("multifrontal")
 _FILES = ("multifrontal.h", "order.c", "symbolic.c", "dense.c", "numeric.c", "ma97.c")  # one unit, in this order
 # Ours orders by itself and has no scaling; `ma97_u` is its USUAL_THRESHOLD, above which it lets fronts grow. Of rows
-# that depend on each other rounding leaves pivots whose signs mean nothing, by which IPOPT would add to the Hessian in
-# vain: what is no larger than `ma97_small` of its row counts as zero.
+# that depend on each other rounding leaves pivots whose signs mean nothing, and for which IPOPT would add to the
+# Hessian without need: a pivot that is no larger than `ma97_small` of its row is taken as zero.
 _MA97 = {
     "ma97_order": "amd", "ma97_scaling": "none", "linear_system_scaling": "none", "ma97_u": 1e-8, "ma97_umax": 1e-2,
     "ma97_small": 1e-12,
@@ -120,7 +120,7 @@ def _fits(library: Path) -> bool:
 
 
 def _tried(library: Path) -> bool:
-    """The trial in a process of its own, or in this one where none can be had."""
+    """The trial in a separate process, or in this one where none can be started."""
     words = [sys.executable, "-P", trial.__file__, str(library)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
@@ -167,7 +167,7 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
     ctypes.CDLL(str(path))  # which stays loaded when IPOPT lets go of it, and with it the patterns that it has analysed
-    # It reads the number of threads where MA97 has a parameter that ours has no use for.
+    # It reads the number of threads where MA97 has a parameter that ours does not need.
     own = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
     return {**_MA97, **options, **own}
 

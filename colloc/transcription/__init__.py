@@ -9,7 +9,7 @@ torques            how torques and their derivatives enter a program
 problem_blocks     costs and constraints of a problem as blocks
 nlp                the program of one motion
 sequence           the program of a motion in phases
-transcribe         the door: from a problem and curves to a program
+transcribe         the entry point: from a problem and curves to a program
 deferred           programs that are built on first use
 derived_nlp        programs in terms of another one
 lifted             programs with torques as variables of their own

@@ -37,9 +37,8 @@ def point_to_point(
         By default free, up to a little more than the time of the straight line in joint space within the limits, which
         a curve of few intervals may not keep; `TimeOptimalLine.breakpoints` gives a mesh that does.
     minimize : Cost, optional
-        By default the duration, and a share of squared accelerations so small that it settles joints which do not limit
-        the time and next to nothing else; in a given duration it is they that are least. Any other cost needs a
-        duration.
+        By default the duration, with squared accelerations at a weight so small that it only determines the joints
+        that do not limit the time; in a given duration squared accelerations alone. Any other cost needs a duration.
 
     Returns
     -------

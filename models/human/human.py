@@ -145,7 +145,7 @@ class Human:
 
     @cached_property
     def strengthless(self) -> Human:
-        """This human without torque limits, whose joints bear whatever a motion asks of them."""
+        """This human without torque limits, whose joints exert any torque that a motion needs."""
         bodies = [_limited(body, torque=(-np.inf, np.inf)) for body in self.model.bodies]
         return replace(self, model=replace(self.model, bodies=bodies))
 

@@ -1,4 +1,4 @@
-"""What becomes of robots' files, are their dynamics those of the programs the files are for, and what does it cost?
+"""How are robots' files read, are their dynamics those of the programs the files are for, and what does it cost?
 
 Every URDF and MJCF file of example_robot_data, pybullet_data and dm_control, where they are installed, of a clone of
 mujoco_menagerie (--menagerie), or below a folder instead (--folder), is read as it is, with inertia="nearest", or on a

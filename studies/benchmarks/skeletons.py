@@ -1,4 +1,4 @@
-"""What becomes of OpenSim's files, and are frames, masses, forces and paths of muscles those that OpenSim has?
+"""How are OpenSim's files read, and are frames, masses, forces and paths of muscles those that OpenSim has?
 
 Every .osim file below a folder is read or refused, and why. Frames of bodies, markers, lengths of the muscles that wrap
 round nothing, the mass matrix and the generalised forces at random states, at rest and in motion, are compared with

@@ -5,7 +5,7 @@ The cart and pole of Kelly (2017), "An introduction to trajectory optimization",
 control problem for the acrobot", IEEE Control Systems 15, stood on its head in 2 s with the least integral of the
 squared torque. Both have several local optima. Searches start from the straight line between the ends and from random
 postures about it at a quarter, half and three quarters of the time; what is called solved is sorted by its cost, and
-the two cheapest motions are refined. Beside them stands what comes of `co.solve(problem)`, which starts from the
+the two cheapest motions are refined. Beside them stands the answer of `co.solve(problem)`, which starts from the
 straight line too and refines from a coarse grid.
 
 The cart-pole has optima of 57.9448 and 58.8077: in the dearer one the cart pulls the pole along and the pole swings

@@ -1,4 +1,4 @@
-"""What comes of OpenSim's files, a model, markers and a force plate: angles, torques and reactions in files of its own?
+"""How are OpenSim's files used: a model, markers and a force plate in, angles, torques and reactions in files out?
 
 A person who squats is a file of OpenSim: segments after Winter (2009), a foot that is free in the plane, and a knee
 that slides as it bends, by splines. Two squats are recorded in files as a laboratory has them, seven markers at 100 Hz

@@ -55,7 +55,7 @@ class Recording(NamedTuple):
 
 
 def person(masses: Mapping[str, Any], lengths: Mapping[str, Any]) -> co.Model:
-    """Shank, thigh and trunk upon the ankle, in the x-y plane; each frame at the segment's upper end.
+    """Shank, thigh and trunk above the ankle, in the x-y plane; each frame at the segment's upper end.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ an upright pelvis, and weights fitted to measured walking; it is laid beside the
 
 Why sharing by distance may well give the vertical force high peaks, an argument that nothing here measures. Each foot
 carries its share along the line through the common zero moment point. While this lies between the feet, each ankle
-bears its share of the weight on an arm of up to 0.3 m, where its dorsiflexors have 41 N m. A motion therefore rushes
-the point across, the whole vertical force drops meanwhile, and single support makes up for it, as the mean over a
+carries its share of the weight on an arm of up to 0.3 m, where its dorsiflexors have 41 N m. A motion therefore rushes
+the point across, the whole vertical force drops meanwhile, and single support compensates, as the mean over a
 step is one. `Step(sharing=Sharing.DISTANCE)` states that problem, `Sharing.PARTITION` the same shares acting where
 the feet are.
 """

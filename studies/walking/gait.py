@@ -10,13 +10,13 @@ other bodies and loads are predicted with the same ones.
 
 Causes of features, measured here at 1.2 m/s. With the paper's objective the vertical force has a peak of 1.37 body
 weights at 15 % of the stride, and the knee bends by 96 degrees in swing; weights (cheap ankles and hips) and some
-smoothness of the pelvis bring two peaks of 1.08 and 1.06 around a valley of 0.82. Ankles with no stiffness of their own
-stay at their bound all through swing; `Step.rest` brings them within 6 degrees of Winter's mean in the mean square.
+smoothness of the pelvis bring two peaks of 1.08 and 1.06 around a valley of 0.82. Ankles without stiffness stay at
+their bound all through swing; `Step.rest` brings them within 6 degrees of Winter's mean in the mean square.
 
-- With nineteen control points a joint the step is solved to 1e-2 between the nodes. With fourteen, whose torques lead
-  an ankle astray by 0.06 rad, it costs 19 % more, and the knee bends late for swing, 12 degrees from Winter's mean in
-  the mean square in place of 8; with 24 it costs 9 % less. What follows was found with fourteen.
-- Arms cost next to nothing: within wide ranges they fold by 139 degrees behind the back at 38 to 50 %, which saves 2 %
+- With nineteen control points a joint the step is solved to 1e-2 between the nodes. With fourteen, whose torques take
+  an ankle off its path by 0.06 rad, it costs 19 % more, and the knee bends late for swing, 12 degrees from Winter's
+  mean in the mean square in place of 8; with 24 it costs 9 % less. What follows was found with fourteen.
+- Arms cost almost nothing: within wide ranges they fold by 139 degrees behind the back at 38 to 50 %, which saves 2 %
   of the cost. The ranges of walking (`colloc.models.human.human55.WALKING`) keep them beside the trunk, where (5.7)
   holds the wrists at their least distance; the hip comes to 7 degrees from Winter's mean with them, to 5 without.
 - The fore-aft force follows how far the centre of pressure lies ahead of the centre of mass. Left free, the centre of

@@ -83,7 +83,7 @@ class ScheduledFeet(co.problem.Part):
     name: str = "ground"
 
     def contribution(self) -> co.problem.Contribution:
-        """What the feet add to the step, as far as it is asked for here."""
+        """The feet's contribution to the step, restricted to the rows of this problem."""
         whole, step = self.feet.contribution(), self.part.step
         statements = self.part.own(whole.statements)
         if not self.both:

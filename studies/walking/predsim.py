@@ -6,7 +6,7 @@ ms. The cost, over the distance, is the mean square of the muscles' metabolic ra
 activations, of accelerations in their natural sizes, of what the motors are told, and of the torques of tissue at the
 ends of the joints' ranges. Its published optimum is 339.99, after 895 iterations of L-BFGS and 5,630 s.
 
-The human is one's own copy of Falisse_et_al_2022.osim, which comes with PredSim: ``--osim FILE``. Without it the
+The human is a copy of Falisse_et_al_2022.osim, which comes with PredSim: ``--osim FILE``. Without it the
 built-in human walks, at the same cost.
 """
 

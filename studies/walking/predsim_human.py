@@ -1,4 +1,4 @@
-"""The human of Falisse et al. 2022 (PLOS ONE 17), of one's own copy of its file, or the built-in one in its place.
+"""The human of Falisse et al. 2022 (PLOS ONE 17), from a copy of its file, or the built-in one in its place.
 
 The file, Falisse_et_al_2022.osim, comes with PredSim (github.com/KULeuvenNeuromechanics/PredSim, in
 Subjects/Falisse_et_al_2022) under a licence of its own. It has bodies, joints, muscles and contact spheres. What it

@@ -64,7 +64,7 @@ def begins(speeds: Sequence[float], stance: Sequence[float]) -> float:
 
 @styled
 def draw(motions: Mapping[float, tuple[Walk, co.Solution]], found: Mapping[float, Mapping[str, float]], file: str):
-    """The slowest, a middle and the fastest motion side by side, and what becomes of four quantities with speed."""
+    """The slowest, a middle and the fastest motion side by side, and four quantities over speed."""
     figure, speeds = new_figure(figsize=(11.0, 8.6)), list(motions)
     strips, curves = figure.subfigures(2, 1, height_ratios=(2.0, 0.9), squeeze=False)[:, 0]
     for ax, speed in zip(strips.subplots(3, 1), (speeds[0], speeds[len(speeds) // 2], speeds[-1]), strict=True):

@@ -92,7 +92,7 @@ class Step:
     apart : float [m2]
         How far (5.6) may fall below zero, where it is printed: an arm may be this much, 10 cm times 10 cm, on the other
         side of the shoulder than the opposite leg is of the hip. Held at zero, arm and leg must pass below both at the
-        same instant; `colloc.studies.walking.gait` shows what comes of it.
+        same instant; `colloc.studies.walking.gait` shows the result.
     sharing : Sharing
     """
 

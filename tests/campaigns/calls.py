@@ -40,7 +40,7 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
 
 def interrupted(name: str, share: float) -> str:
-    """What is wrong with how a door answers to Ctrl-C at that share of the calls it makes; empty if nothing is."""
+    """Mistakes in how an entry point answers to Ctrl-C at that share of the calls it makes; empty if nothing is."""
     door = next(door for door in doors() if door.name == name)
     names: dict[str, Any] = {}
     exec(HEAD, names)
@@ -54,7 +54,7 @@ def interrupted(name: str, share: float) -> str:
 
 
 def _prepared(door: Door, names: dict[str, Any]) -> Call:
-    """A right call of a door, its arguments and its object made."""
+    """A right call of an entry point, its arguments and its object made."""
     from tests.campaigns.samples import INSTANCES
 
     function, given = door.call, arguments(door)

@@ -91,7 +91,7 @@ def doors() -> tuple[Door, ...]:
 
 
 def lasts(door: Door) -> bool:
-    """Whether a door is one of those that Ctrl-C ends: the functions, and the classes to be made, that take a while."""
+    """Whether an entry point is one of those that Ctrl-C ends: functions, and classes to be made, that take a while."""
     made = [getattr(door.call, name, None) for name in ("__init__", "__post_init__")]
     return any(hasattr(function, "tracked") for function in (door.call, *made))
 
@@ -135,7 +135,7 @@ def _is_record(kind: type) -> bool:
 
 
 def parameters(door: Door) -> list[inspect.Parameter]:
-    """What a door takes by name, or by place."""
+    """Parameters of an entry point, by name or by place."""
     own = list(inspect.signature(door.call).parameters.values())[1 if door.method else 0 :]
     return [p for p in own if p.kind not in (p.VAR_KEYWORD,)]
 
@@ -175,7 +175,7 @@ WORKER = Worker("tests.campaigns.garbage", seconds=60.0)
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
-    """One door, one of its parameters, one piece of garbage."""
+    """One entry point, one of its parameters, one piece of garbage."""
     choices = [door for door in doors() if parameters(door)]
     door = choices[rng.integers(len(choices))]
     kind = list(GARBAGE)[rng.integers(len(GARBAGE))]
@@ -243,7 +243,7 @@ def _answer(call: str, names: dict[str, Any]) -> dict[str, Any]:
         return {"raised": "input", "length": len(str(error))}
     except BaseException as error:
         if ("<string>", "<lambda>") in [frame[::2] for frame in traceback.extract_tb(error.__traceback__)]:
-            return {"raised": "input", "length": 0}  # by the user's own function
+            return {"raised": "input", "length": 0}  # by the user's function
         return {"raised": "raw", "what": traceback.format_exc()[-1500:]}
     return {"raised": "", "what": shown[:200], "nan": _holds_nan(value)}
 

@@ -1,4 +1,4 @@
-"""Meshes of one's own: breakpoints, continuity, degrees, and bounds that hold at all times."""
+"""User-defined meshes: breakpoints, continuity, degrees, and bounds that hold at all times."""
 
 # Wrong types are refused.
 # pyright: reportArgumentType=false

@@ -235,7 +235,7 @@ def test_wrong_penalties_are_refused(build, message: str):
         build()
 
 
-# -- splines of one's own ---------------------------------------------------------------------------------------------
+# -- user-defined splines ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", [NEWTON, BFGS])

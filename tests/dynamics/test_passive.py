@@ -177,7 +177,7 @@ def test_the_hessian_agrees_with_automatic_derivatives_of_the_torque(seed):
 
 
 def test_models_without_passive_joints_pay_nothing():
-    """The doors hand on what the recursions give, the very same expressions."""
+    """The entry points return the recursions' expressions themselves."""
     model = random_tree(np.random.default_rng(3), 6)
     symbols, weights = coordinates(model), ca.SX.sym("l", model.n)
 

@@ -59,7 +59,7 @@ def strayed(solution: co.Solution, interval: int) -> np.ndarray:
 
 @pytest.mark.parametrize("curve", [co.BSpline(12), co.Radau(8), co.HermiteSimpson(10)], ids=str)
 def test_the_error_is_what_a_simulation_finds(curve):
-    """Torques handed over as few numbers lead astray, within every interval, by what is estimated."""
+    """Torques handed over as few numbers deviate the motion, within every interval, by the estimate."""
     solution = quiet(co.Problem(two_link(), 1.0, co.integral(effort), REST), curve)
     for k in range(0, solution.nlp.grid.basis.intervals, 3):
         simulated, estimated = strayed(solution, k), solution.error.position[k]
@@ -81,7 +81,7 @@ def test_a_grid_too_coarse_is_not_called_solved():
     said = r"the cost is off, or higher than it need be, by about 6\.\d% \(most in interval 6"
     with pytest.warns(co.refinement.SolutionWarning, match=said):
         solution = co.solve(hanging(), co.Radau(20), compile=False)
-    assert 0.3 < solution.error["cost"].total / (solution.cost / 0.19891 - 1) < 3  # in another, dearer valley
+    assert 0.3 < solution.error["cost"].total / (solution.cost / 0.19891 - 1) < 3  # in another, costlier local optimum
     assert solution.status is co.solver.Status.COARSE
     assert not solution.success
     assert float(solution.error) > 0.01
@@ -143,7 +143,7 @@ def test_limits_hold_between_nodes_by_nodes_added_there():
         sparse = co.solve(time_optimal(), curve, compile=False, plan=[co.refinement.Solve(tol=1e-3, between="nodes")])
     assert sparse.status is co.solver.Status.VIOLATED
     dense = co.solve(time_optimal(), curve, compile=False, plan=[co.refinement.Solve(tol=1e-3)])
-    assert dense.status is co.solver.Status.COARSE  # true, and 0.2 % dearer than the best
+    assert dense.status is co.solver.Status.COARSE  # true, and 0.2 % costlier than the best
     assert dense.error.bounds.max() < 1e-3
     assert np.abs(dense.at(np.linspace(0, dense.duration, 4001)).tau).max() < 10.02
     assert sparse.duration < dense.duration < 1.002 * sparse.duration

@@ -296,7 +296,7 @@ def test_least_recently_used_are_evicted(cache, monkeypatch):
 
 
 def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
-    """Whoever is at work keeps its directory; of one that was killed nothing is left by the next."""
+    """A running compilation keeps its directory; the next one removes that of a killed one."""
     cache.mkdir(mode=0o700)
     for name, age in (("build-old", 1e6), ("build-new", 10)):  # without a lock, the new one perhaps not yet
         (cache / name).mkdir()

@@ -185,7 +185,7 @@ def test_an_independent_simulation_confirms_the_motion():
 
 
 def test_the_error_is_what_a_simulation_finds():
-    """Torques handed over as few numbers lead astray, within every interval, by what is estimated."""
+    """Torques handed over as few numbers deviate the motion, within every interval, by the estimate."""
     solution = cranked(co.BSpline(16))
     chain, k = four_bar(), four_bar().independent_dofs
     joints, now = IndependentJoints(chain), instant(chain)

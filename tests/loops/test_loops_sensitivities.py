@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 @lru_cache
 def case(number: int) -> Case:
-    """Random chains, driven in three ways by turns, then the models."""
+    """Random chains, driven in three ways alternately, then the models."""
     rng = np.random.default_rng(500 + number)
     if number >= len(CASES):
         number -= len(CASES)

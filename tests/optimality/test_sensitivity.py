@@ -13,7 +13,7 @@ import colloc as co
 from colloc.models.two_link import two_link
 from colloc.optimality import Sensitivity
 
-# Without a barrier to speak of: differences of optima have few digits otherwise.
+# With almost no barrier: differences of optima have few digits otherwise.
 SHARP = co.Ipopt(mu_strategy="monotone", compl_inf_tol=1e-12, bound_relax_factor=0.0, tol=1e-9)
 RELATIVE = 1e-5
 INSIDE = np.array([0.07, 0.23, 0.36, 0.46, 0.58, 0.71, 0.93])  # of intervals: accelerations jump between some

@@ -1,4 +1,4 @@
-"""A part of a user's own class is as good as the library's: nobody knows its kind."""
+"""A part of a user-defined class works like the library's: nothing depends on its kind."""
 
 import pickle
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Statements of a user's own classes are as good as the library's: nobody knows their kind."""
+"""Statements of user-defined classes work like the library's: nothing depends on their kind."""
 
 import pickle
 from collections.abc import Callable

@@ -160,7 +160,7 @@ def test_motions_come_back_within_the_error_of_splines(tmp_path: Path):
 
 
 def standing() -> co.Model:
-    """A foot that slides and turns freely in the sagittal plane, with a leg upon it."""
+    """A foot that slides and turns freely in the sagittal plane, with a leg on it."""
     foot = co.Body(
         "foot", co.revolute(name="foot_rz"), "rise", mass=2.0, com=(0.05, -0.04, 0), inertia=(0.0, 0.01, 0.01)
     )

@@ -115,7 +115,7 @@ def test_a_motor_follows_its_command():
 
 
 def test_loads_and_torques_may_depend_on_states():
-    """A jet at the tip that grows of itself: its force is known, and so is the torque that bears it."""
+    """A jet at the tip that grows of itself: its force is known, and so is the torque that holds it."""
     grow = co.State("thrust", rate=lambda now: 0.5 * now.thrust)
     jet = co.Load("link2", force=lambda now: ca.vertcat(0, now.thrust, 0), point=(0, 0, 0))
     problem = co.Problem(

@@ -1,4 +1,4 @@
-"""Functions that users hand over: of a wrong signature they are refused at the door, their own errors are their own."""
+"""Functions that users hand over: of a wrong signature they are refused at once, their own errors are their own."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false
 

@@ -1,4 +1,4 @@
-"""The call that everybody makes first: rough guesses, the default curve, rounds that go astray, a limit in seconds."""
+"""The call that everybody makes first: rough guesses, the default curve, refinements that fail, a limit in seconds."""
 
 import time
 import warnings
@@ -174,7 +174,7 @@ def over(side: float) -> Any:
 
 
 class Straying(running.Run):
-    """Solves that end in the dearer valley, once or always, whatever they start from."""
+    """Solves that end in the costlier local optimum, once or always, whatever they start from."""
 
     strays = 1
 
@@ -185,7 +185,7 @@ class Straying(running.Run):
 
 
 def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solution, co.Solution]:
-    """The motion by way of the cheaper valley on a coarse curve, and refined by solves that stray."""
+    """The motion by way of the cheaper local optimum on a coarse curve, and refined by solves that leave it."""
     coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), plan=[co.refinement.Solve(tol=1.0)])
     monkeypatch.setattr(Straying, "strays", strays)
     run = Straying(NONE, co.Ipopt(), False, 1e-4)

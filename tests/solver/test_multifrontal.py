@@ -180,7 +180,7 @@ def step_pattern(intervals: int) -> np.ndarray:
 
 
 def test_factors_grow_as_the_intervals_of_a_motion_by_muscles(code):
-    """Minimum degree alone gathers what belongs to all intervals in one front: thrice as much for twice as many.
+    """Minimum degree alone gathers what belongs to all intervals in one front: three times as much for twice as many.
 
     Cut at levels of a search in breadth, in place of the fewest variables, they have 310,000 entries on 24.
     """
@@ -259,7 +259,7 @@ def test_instances_do_not_know_each_other_and_threads_have_the_same_digits(code)
 
 
 def chain(rng: np.random.Generator, blocks: int, size: int, tie: float) -> np.ndarray:
-    """A band of blocks, each an indefinite KKT matrix tied to the next, with a share of late pivots."""
+    """A band of blocks, each an indefinite KKT matrix tied to the next, with a share of delayed pivots."""
     n = blocks * size
     matrix = np.zeros((n, n))
     for k in range(blocks):

@@ -1,4 +1,4 @@
-"""Arguments of every wrong kind at the public doors: an InputError that says so, never another exception."""
+"""Arguments of every wrong kind at the public entry points: an InputError that says so, never another exception."""
 
 # pyright: reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
 

@@ -1,4 +1,4 @@
-"""Attributes computed on first use: once, whoever asks, and objects do not wait for each other."""
+"""Attributes computed on first use: once, in any thread, and objects do not wait for each other."""
 
 import ast
 import threading

@@ -81,7 +81,7 @@ def late(told: Callable[..., None]) -> float:
 
 
 def interrupted_while(*works: Work) -> list[Future[Any]]:
-    """What becomes of works in threads for which the main thread waits when Ctrl-C comes."""
+    """The ends of works in threads for which the main thread waits when Ctrl-C comes."""
     futures: list[Future[Any]] = []
 
     def wait() -> None:

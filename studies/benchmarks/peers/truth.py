@@ -246,7 +246,7 @@ def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
                 return np.concatenate([qd, qdd, activating(strands, u[:m], a), [weight * spent]])
 
             looks, most = np.linspace(begin, end, LOOKS), (end - begin) / 4
-            with np.errstate(over="ignore", invalid="ignore"):  # of steps that are tried in vain: muscles are stiff
+            with np.errstate(over="ignore", invalid="ignore"):  # of rejected steps: muscles are stiff
                 run = solve_ivp(slope, (begin, end), y, "DOP853", looks, rtol=1e-7, atol=1e-9, max_step=most)
             if not run.success:
                 return Truth(np.inf, np.inf, np.inf)

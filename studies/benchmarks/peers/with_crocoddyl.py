@@ -20,7 +20,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
     if arm.duration is None:
         return {"unfit": "no free duration"}
     if not all(arm.torque):
-        return {"unfit": "joints without an actuator take a class of one's own"}
+        return {"unfit": "joints without an actuator need a class of your own"}
     # [reach
     import crocoddyl
     import numpy as np
