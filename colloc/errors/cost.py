@@ -1,11 +1,11 @@
-"""The scale of a cost, which errors and changes of it are relative to, and how far its integral is off.
+"""The error of the cost, and the scale of costs.
 
-The scale is the sum of the terms' sizes, or what a small movement of the motion costs where they vanish. An optimum may
-cost nothing, as where a course is tracked exactly. What is left of such a cost are digits of no meaning, which no finer
-grid confirms: they are compared with the cost of a motion that is off by a thousandth of its own range.
+The scale is the sum of the terms' sizes, or the cost of a small movement if the terms vanish. An optimum may cost
+nothing, as when a course is tracked exactly. The digits of such a cost are rounding errors that no finer grid confirms:
+they are compared with the cost of a motion that is off by a thousandth of its own range.
 
-The error is that of the problem's quadrature against one of twice as many points; and, of an optimum, how much too high
-the cost is, since the curve has not what the best motion does: see `gap`.
+The error is that of the problem's quadrature against one of twice as many points, and, for an optimum, the excess of
+the cost that is due to the curve: see `gap`.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from colloc.problem import natural_size
 from colloc.transcription import NLP
 
 _OFF = 1e-3  # of the range of the motion
-_ROUNDING = 1e-10  # of a position: what goes no further keeps still
+_ROUNDING = 1e-10  # of a position: smaller movements count as none
 
 
 @dataclass(frozen=True, eq=False)
 class CostError(Source):
-    """The error of the cost, with the limits that a motion does not meet where that pays.
+    """The error of the cost, with the part that is due to limits which the motion should reach and does not.
 
     Parameters
     ----------
     limits : ndarray, shape (intervals,)
-        Of the error, what such limits make; relative, like it.
+        The relative part of the error due to such limits.
     rows : mapping of str to float
-        By name, what each row's limits make of the whole.
+        The part of the total due to the limits of each row, by name.
     """
 
     limits: np.ndarray
     rows: Mapping[str, float]
 
     def described(self, t: np.ndarray) -> str:
-        """The sentence with its numbers, where the error is largest, and by which limit; t as in `Source`."""
+        """The sentence with numbers, place and limit of the largest error; t as in `Source`."""
         said = super().described(t)
         limit = max(self.rows, key=lambda name: self.rows[name], default="")
         if not limit or self.rows[limit] < self.total / 4:
             return said
-        return f"{said[:-1]}; {limit} is not at its limit where that pays)"
+        return f"{said[:-1]}; {limit} should be at its limit there)"
 
     def joined(self, later: Sequence[Self]) -> Self:
-        """This error in one phase and in those that follow, as that of a motion in phases."""
+        """See `Source.joined`."""
         phases = (self, *later)
         limits = np.concatenate([phase.limits for phase in phases])
         rows = {name: sum(phase.rows.get(name, 0.0) for phase in phases) for phase in phases for name in phase.rows}
@@ -61,21 +61,21 @@ class CostError(Source):
 
 
 def cost_error(motion: Motion) -> CostError:
-    """How far the cost is off, or higher than it need be, relative to its scale."""
+    """Error of the cost, or its excess over the optimum, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
     share = motion.gap() if motion.gap else GapByInterval(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
     return CostError(
         quadrature + np.abs(share.per_interval) / scale,
         float(quadrature.sum() + abs(share.per_interval.sum()) / scale),
         adds_up=True,
-        sentence="the cost is off, or higher than it need be, by about {share}",
+        sentence="the cost is inaccurate, or above the optimum, by about {share}",
         limits=np.abs(share.limits) / scale,
         rows={name: float(gain.sum()) / scale for name, gain in share.rows.items()},
     )
 
 
 def _quadrature_error(motion: Motion) -> tuple[float, np.ndarray]:
-    """The scale of the cost, and how far its integral is off on every interval, relative to it."""
+    """The scale of the cost, and the relative error of its integral on every interval."""
     nlp, x, p = motion.nlp, motion.x, motion.p
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
@@ -98,7 +98,7 @@ def _quadrature_error(motion: Motion) -> tuple[float, np.ndarray]:
 
 
 def cost_scale(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
-    """Scale of the cost at x: the sum of its terms' sizes there, or beside x if that is more.
+    """Scale of the cost at x: the sum of its terms' sizes at x, or near x if that is larger.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ def cost_scale(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
 
 
 def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
-    """A movement of every variable by about its own size, smooth in time and still where an end is fixed, shape (n_x,).
+    """A movement of every variable by about its size, smooth in time and zero at fixed ends, shape (n_x,).
 
-    The size of a joint, signal or state is how far it goes, so that small motions in large spaces are judged like large
-    ones; of what keeps still it is the natural one.
+    The size of a joint, signal or state is its range in the motion, so that small motions are judged like large ones;
+    without movement, it is the natural size.
     """
     rng, layout = np.random.default_rng(0), nlp.grid.layout
     movement = rng.uniform(0.5, 1.0, nlp.n_x) * rng.choice((-1.0, 1.0), nlp.n_x)

@@ -1,4 +1,4 @@
-"""How far a motion strays within its intervals, if it is given torques as few numbers."""
+"""Deviation of a motion within its intervals under interpolated torques."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from colloc.support.display import short
 
 @dataclass(frozen=True, eq=False)
 class DynamicsError(Source):
-    """The error of the dynamics, with what each joint has of it.
+    """The error of the dynamics, by joint.
 
     Parameters
     ----------
     joints : tuple of str
     position : ndarray, shape (intervals, n) [rad, m]
-        How far each joint strays within an interval, under the torques handed over there.
+        Deviation of each joint within an interval under the interpolated torques.
     torque : ndarray, shape (intervals, n)
-        Torque needed less torque handed over, relative to the largest torque of the joint (of any joint, if it is
+        Required minus interpolated torque, relative to the largest torque of the joint (of any joint, if it is
         passive).
     """
 
@@ -32,14 +32,14 @@ class DynamicsError(Source):
     torque: np.ndarray
 
     def described(self, t: np.ndarray) -> str:
-        """A sentence on the worst joint in the worst interval; t has the ends of the intervals [s]."""
+        """A sentence about the worst joint in the worst interval; t has the ends of the intervals [s]."""
         k = self.worst
         j = int(self.torque[k].argmax())
-        more, strays = f"{self.torque[k, j]:.0%}", short(self.position[k, j])
-        return f"{self.sentence.format(joint=self.joints[j], more=more, strays=strays)} ({self.place(t)})"
+        more, deviation = f"{self.torque[k, j]:.0%}", short(self.position[k, j])
+        return f"{self.sentence.format(joint=self.joints[j], more=more, deviation=deviation)} ({self.place(t)})"
 
     def joined(self, later: Sequence[Self]) -> Self:
-        """This error in one phase and in those that follow, which may have other joints."""
+        """See `Source.joined`; phases may have different joints."""
         phases = (self, *later)
         joints = tuple(dict.fromkeys(joint for phase in phases for joint in phase.joints))
         position, torque = (np.zeros((sum(len(phase.position) for phase in phases), len(joints))) for _ in range(2))
@@ -52,14 +52,14 @@ class DynamicsError(Source):
 
 
 def dynamics_error(motion: Motion) -> DynamicsError:
-    """How far a motion strays in its worst interval, relative to 1 + the largest position (Betts 2010, section 4.7)."""
+    """Deviation in the worst interval, relative to 1 + the largest position (Betts 2010, section 4.7)."""
     torques = motion.torques
     relative = (torques.position / (1 + torques.size)).max(axis=1, initial=0.0)
     return DynamicsError(
         relative,
         float(relative.max(initial=0.0)),
         adds_up=False,
-        sentence="between nodes {joint} needs {more} more torque than it is given and strays by {strays}",
+        sentence="between nodes {joint} needs {more} more than the interpolated torque and deviates by {deviation}",
         joints=motion.nlp.problem.model.joint_names,
         position=torques.position,
         torque=torques.torque,

@@ -1,11 +1,12 @@
 """Errors of equations along the path between their collocation points, measured by the motion.
 
-A residual has a unit but often no size, as in tau = 0. So an equation that depends on accelerations (or torques) is
-measured by how far the motion strays, within an interval and over all of them, if the accelerations are corrected to
-meet it, to first order and with the least change; any other by the natural size of its row.
+A residual has a unit but often no size, as in tau = 0. An equation that depends on accelerations or torques is
+therefore measured by the deviation of the motion, within an interval and over all of them, when accelerations are
+corrected to satisfy it, to first order and with the least change. Other equations are measured by the natural size of
+their row.
 
-Torques that equations fix, as those of passive joints, count together, however they are stated: passive joints give way
-while driven ones keep to their paths.
+Torques that equations prescribe, such as those of passive joints, are measured together, in whatever form the equations
+are stated: passive joints move while driven ones keep to their paths.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from colloc.problem import ConstraintRows, Window
 
 
 def equation_error(motion: Motion) -> Source:
-    """Relative error of all equations along the path, those of states among them; what they miss adds up.
+    """Relative error of all equations along the path, including those of states; residuals add up.
 
-    An interval's error is how far the motion strays in it or, if that is more, what it has of the whole motion's.
+    The error of an interval is the deviation within it, or its part in the total deviation if that is larger.
     """
     problem = motion.nlp.problem
     per_interval, total = state_error(motion.nlp, motion.x, motion.p)
@@ -39,7 +40,7 @@ def equation_error(motion: Motion) -> Source:
         if equal and statement.where.along and not statement.measured_by_motion:
             errors, whole = _constraint_error(motion, constraint, equal, Window(*statement.where.moments))
             per_interval, total = np.maximum(per_interval, errors), max(total, whole)
-    sentence = "between nodes equations are not met, which moves the motion by {total}"
+    sentence = "between nodes equations are not satisfied, which changes the motion by {total}"
     return Source(per_interval, total, adds_up=False, sentence=sentence)
 
 

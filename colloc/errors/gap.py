@@ -1,23 +1,22 @@
-"""How much less a motion could cost: a Newton step of its program on splines that can do more than its own.
+"""Excess of a motion's cost over the optimum: a Newton step of its program on richer splines.
 
-A cost error that looks at the motion alone sees nothing of what its curve forbids: a smooth spline on its way from one
-bound to the other costs time, and violates nothing. What it costs is the optimum's distance, to second order, on a
-richer curve: every interval in two, accelerations that may jump between all of them, and limits at as many Gauss points
-as these have freedoms (at more of them the piece that holds a switch stays below its limits, and a tenth of the gap is
-not seen). The motion itself is such a spline, so that nothing has to be solved anew: its program is expanded there, the
+An estimate from the motion alone misses everything that its curve forbids: a smooth spline on its way from one bound to
+the other costs time, and violates nothing. The excess is the distance from the optimum, to second order, on a richer
+curve: every interval halved, accelerations that may jump between all of them, and limits at as many Gauss points as
+these have freedoms (with more points the piece that holds a switch stays below its limits, and a tenth of the gap is
+missed). The motion itself is such a spline, so that nothing has to be solved again: the program is expanded there, the
 cost and the rows to first order and the Lagrangian to second,
 
     min over d of  g'd + d'Hd / 2,  A d within the room that the rows have left,
 
-a quadratic program. Its multipliers are estimates of the costates that the coarse program does not have (zero wherever
-a spline stays below a bound). As the curvature of the rows takes multipliers, H is first that of the cost alone, as far
-as it bends upwards; where the rest of it changes what that step gains, the program is solved again with all of it. With
-H = 0 and bounds on the torques alone this is the Hamiltonian gap, the sum over time of |switching function| times the
-room below the bound, for the best costates that there are (see docs/theory/errors); with it, the decrement of Newton's
-method.
+a quadratic program. Its multipliers estimate the costates that the coarse program does not have (zero wherever a spline
+stays below a bound). The curvature of the rows requires multipliers, so H is first that of the cost alone, made convex;
+if the rest of the curvature changes the gain of that step, the program is solved again with all of it. With H = 0 and
+bounds on the torques alone this is the Hamiltonian gap, the time integral of |switching function| times the room below
+the bound, for the best costates (see docs/theory/errors); with H it is the decrement of Newton's method.
 
-What it says is that of the basin in which the motion lies, and to second order: where the step is larger than the
-motion's own size, or the problem bends the other way, the first of the two programs counts, which is convex.
+The estimate is valid in the basin of the motion, and to second order. If the step is larger than the size of the
+motion, or the problem is not convex, the first of the two programs counts, which is convex.
 """
 
 from __future__ import annotations
@@ -41,27 +40,27 @@ from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, PhasesNLP, on_curves
 from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
 
-PIECES = 2  # of every interval, on the richer curve
-_UNBOUNDED = 1e15  # of a row: a bound that far away is none
-_LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
-_DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
-_SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
-_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and sixty may fail
+PIECES = 2  # parts of every interval, on the richer curve
+_UNBOUNDED = 1e15  # natural sizes of a row: farther bounds are ignored
+_LOOSE = 1e3  # times the steepest slope: wider bounds of a row give no size
+_DOUBT = 1e-6  # of the scale of the cost: a less certain result is not accepted as an optimum
+_SAME = 0.2  # of the first gain: smaller effects of curvature need no second program
+_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
 _EVEN = 200_000  # entries from which on PIQP takes no less time than the other solver, where it does find the optimum
-_FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
+_FAR = 10.0  # natural sizes of the variables: the expansion is not trusted beyond
 
 
 class GapByInterval(NamedTuple):
-    """What every interval of a phase has of the gap, in units of the cost, each shape (intervals,).
+    """Parts of the gap by interval of a phase, in units of the cost, each shape (intervals,).
 
     Parameters
     ----------
     limits : ndarray
-        By limits that are not met where they pay: at switches, or by ripples below a bound.
+        Part due to limits that the motion should reach: at switches, or because of ripples below a bound.
     curve : ndarray
-        By all else: motions that the curve has not, equations that it misses.
+        The rest: motions that the curve cannot represent, errors of equations.
     rows : mapping of str to ndarray
-        By name, what limits on rows, such as "tau[elbow]", have of the first.
+        Part of `limits` by name of the row, such as "tau[elbow]".
     """
 
     limits: np.ndarray
@@ -70,18 +69,18 @@ class GapByInterval(NamedTuple):
 
     @property
     def per_interval(self) -> np.ndarray:
-        """Both together, shape (intervals,)."""
+        """The sum of both, shape (intervals,)."""
         return self.limits + self.curve
 
     def times(self, factor: float) -> GapByInterval:
-        """All of it times a number."""
+        """The gap multiplied by a number."""
         return GapByInterval(
             self.limits * factor, self.curve * factor, {name: row * factor for name, row in self.rows.items()}
         )
 
 
 class NewtonStep(NamedTuple):
-    """The step to the optimum on the richer curve, in its variables.
+    """The step to the optimum on the richer curve, in the variables of its program.
 
     Parameters
     ----------
@@ -91,12 +90,12 @@ class NewtonStep(NamedTuple):
     rows : ndarray, shape (n_g,)
         A d.
     lam_g, lam_x : ndarray
-        Multipliers of rows and variables, of CasADi's signs.
+        Multipliers of rows and variables, with CasADi's signs.
     doubt : float
-        By how much what the step gains differs from what the multipliers say, in units of the cost; infinite where
-        there is no step.
+        Difference between the gain of the step and the gain by the multipliers, in units of the cost; infinite without
+        a step.
     far : bool
-        Whether it leaves the neighbourhood in which the expansion means something.
+        Whether the step leaves the neighbourhood in which the expansion is valid.
     """
 
     d: np.ndarray
@@ -110,7 +109,7 @@ class NewtonStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CostGap:
-    """The distance of a motion's cost from the optimum of its problem, estimated.
+    """Estimate of the distance of a motion's cost from the optimum of its problem.
 
     Parameters
     ----------
@@ -118,9 +117,9 @@ class CostGap:
     x, p : ndarray
         Decision vector and parameters.
     scale : float
-        Of the cost, relative to which the estimate is exact to 1e-6.
+        Scale of the cost; the estimate is accurate to 1e-6 relative to it.
     solver : callable
-        Solves quadratic programs that PIQP does not.
+        Solver of quadratic programs on which PIQP fails.
     """
 
     program: NLP | PhasesNLP | DeferredNLP
@@ -144,7 +143,7 @@ class CostGap:
 
     @cached_property
     def richer(self) -> NLP | PhasesNLP:
-        """The program on curves that can do more."""
+        """The program on richer curves."""
         nlp = self.program.built
         if "richer" in nlp.cache:
             return nlp.cache["richer"]
@@ -161,45 +160,45 @@ class CostGap:
 
     @cached_property
     def step(self) -> NewtonStep:
-        """The step to its optimum."""
+        """The step to the optimum of the richer program."""
         return _QuadraticModel(self.richer, self.point, self.p, self.scale, self.solver).step()
 
     @cached_property
     def _signed_shares(self) -> dict[str, GapByInterval]:
-        """What the step gains and loses on the intervals of every phase."""
+        """Gains and losses of the step on the intervals of every phase."""
         return _shares(self.richer, self.step, {name: phase for name, (phase, _) in self._phases.items()})
 
     @cached_property
     def shares(self) -> dict[str, GapByInterval]:
-        """What the intervals of every phase have of it: the magnitudes of the parts of phases add up to its own.
+        """Parts of the gap by interval of every phase; the magnitudes of the phases' parts add up to that of the gap.
 
-        Where one phase pays for another, gains and losses may be much larger than the whole.
+        If one phase gains at the expense of another, gains and losses may be much larger than the sum.
         """
         size = sum(abs(share.per_interval.sum()) for share in self._signed_shares.values())
         factor = abs(self.total) / size if 0 < size < np.inf else 1.0
         return {name: share.times(factor) for name, share in self._signed_shares.items()}
 
     def share(self, phase: str) -> GapByInterval:
-        """That of one phase, by its name."""
+        """Parts of one phase."""
         return self.shares[phase]
 
     @cached_property
     def total(self) -> float:
-        """The whole of it, in units of the cost; negative where equations that the motion misses cost more."""
+        """The gap in units of the cost; negative if errors of equations cost more."""
         return float(sum(share.per_interval.sum() for share in self._signed_shares.values()))
 
 
 def _richer(nlp: NLP) -> Transcription:
-    """Twice the intervals, of the highest degree of a curve, with accelerations that may jump unless they must not."""
+    """The richer grid: twice the intervals, the highest degree of the curve, accelerations that may jump."""
     basis = nlp.grid.basis
     breakpoints = split(basis.breakpoints, np.full(basis.intervals, PIECES))
-    if nlp.problem.needs_rates:  # limits on jerk at Gauss points alone are passed between them
+    if nlp.problem.needs_rates:  # limits on jerk at Gauss points alone are exceeded between them
         return BSpline(breakpoints=breakpoints, degree=max(4, basis.degree), continuity=2)
     return BSpline(breakpoints=breakpoints, degree=max(3, basis.degree), continuity=1, nodes="collocation")
 
 
 def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:
-    """A motion in the variables of a richer program, whose splines hold it as it is."""
+    """A motion in the variables of a richer program, whose splines represent it exactly."""
     grid, fine = nlp.grid, richer.grid
     values: dict[str, Any] = {name: x[index] for name, index in grid.layout.names.items() if name not in grid.splines}
     for name, basis in grid.splines.items():
@@ -209,7 +208,7 @@ def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:
 
 
 def _refined(basis: SplineBasis, points: np.ndarray, fine: SplineBasis) -> np.ndarray:
-    """Control points of the same spline among finer ones that hold it: on every interval by its polynomial there."""
+    """Control points of the same spline in a finer basis that contains it, interval by interval."""
     count = fine.degree + 1
     s, interval = points_inside(fine.breakpoints, (1 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2)
     functions = fine.values(s, 0, interval).reshape(-1, count, count)
@@ -226,7 +225,7 @@ def _along(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.n
 
 
 class _QuadraticModel:
-    """A program expanded at a point, in units of the scale of its cost and of its variables' and rows' sizes.
+    """A program expanded at a point, scaled by the cost's scale and by the sizes of variables and rows.
 
     Parameters
     ----------
@@ -236,7 +235,7 @@ class _QuadraticModel:
     scale : float
         Of the cost.
     solver : callable
-        Solves quadratic programs that PIQP does not.
+        Solver of quadratic programs on which PIQP fails.
     """
 
     def __init__(
@@ -250,7 +249,7 @@ class _QuadraticModel:
         self._nlp, self._x, self._p, self._solver = nlp, x, p, solver
         self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
         self._gradient, self._A = self._derivatives.gradient, self._derivatives.jacobian
-        # Bounds that are loose tell no size.
+        # Loose bounds give no size.
         self._sizes = np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0))
         self._columns, self._unit = np.flatnonzero(nlp.free).tolist(), ca.diag(ca.DM(self._sizes[nlp.free]))
         slope = np.abs(self._gradient * self._sizes)[nlp.free].max(initial=0.0)
@@ -258,7 +257,7 @@ class _QuadraticModel:
         rows = self._A[:, self._columns] @ self._unit
         steepest = float(ca.mmax(ca.fabs(rows))) if rows.nnz() else 1.0
         self._sizes_g = np.minimum(nlp.scale_g, _LOOSE * steepest)
-        # Equations have no room that would tell a size. Those of stiff contact have slopes of 1e6 in natural ones, with
+        # Bounds of equations give no size. Equations of stiff contact have slopes of 1e6 in natural sizes, with
         # which PIQP and IPOPT take several times as long, or stop far from an optimum.
         steepness = np.sqrt(np.array(ca.sum2(rows**2)).ravel()) / self._sizes_g
         equal = nlp.bounds_g[0] == nlp.bounds_g[1]
@@ -267,11 +266,11 @@ class _QuadraticModel:
         self._room = self._bounds()
 
     def _bounds(self) -> tuple[np.ndarray, ...]:
-        """How far rows and free variables may go: low, high, least, most."""
+        """Room of rows (low, high) and of free variables (least, most)."""
         nlp, x = self._nlp, self._x
         values = np.concatenate([np.zeros(0), *(block.evaluate(x, self._p).T.ravel() for block in nlp.constraints)])
         low, high = nlp.bounds_g[0] - values, nlp.bounds_g[1] - values
-        # Violations between nodes belong to other sources: they are neither reduced nor increased here.
+        # Violations between nodes are judged by other sources: they are neither repaired nor made worse.
         equal = nlp.bounds_g[0] == nlp.bounds_g[1]
         low, high = np.where(equal, low, np.minimum(low, 0.0)), np.where(equal, high, np.maximum(high, 0.0))
         low, high = np.where(low < -_UNBOUNDED, -np.inf, low), np.where(high > _UNBOUNDED, np.inf, high)
@@ -280,8 +279,8 @@ class _QuadraticModel:
         return *room, np.maximum(least, -_FAR)[nlp.free], np.minimum(most, _FAR)[nlp.free]
 
     def step(self) -> NewtonStep:
-        """The step to the optimum, with all curvature where that leads to one near by."""
-        if not self._gradient[self._columns].any():  # any motion that meets the constraints is as good
+        """The step to the optimum, with the full curvature if that leads to an optimum nearby."""
+        if not self._gradient[self._columns].any():  # all feasible motions are equally good
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         convex = self._derivatives.convex.matrix
@@ -300,24 +299,24 @@ class _QuadraticModel:
         H = hessian.matrix
         second = self._newton_step(self._program(H).optimum(by_piqp), H)
         if self._gradient @ second.d > second.d @ second.curvature / 2:
-            return first  # what negative curvature promises is further away than the expansion reaches
+            return first  # gains from negative curvature are beyond the range of the expansion
         return self._shortened(first, hessian) if second.far else second
 
     def _fill(self, program: QuadraticProgram) -> int:
-        """The fill of a program, which programs of the same patterns share."""
+        """The fill of a program, shared by programs of the same sparsity pattern."""
         patterns, kept = (program.H.sparsity(), program.A.sparsity()), self._nlp.cache
         if kept.get("fill", ((), 0))[0] != patterns:
             kept["fill"] = patterns, program.fill
         return kept["fill"][1]
 
     def _program(self, H: ca.DM) -> QuadraticProgram:
-        """The quadratic program with a Hessian."""
+        """The quadratic program with the Hessian H."""
         scaled = self._unit @ H[self._columns, self._columns] @ self._unit
         gradient = (self._gradient * self._sizes)[self._nlp.free]
         return QuadraticProgram(scaled / self._scale, gradient / self._scale, self._rows, *self._room)
 
     def _newton_step(self, optimum: QuadraticOptimum, H: ca.DM) -> NewtonStep:
-        """The optimum of the quadratic program with a Hessian, in the units of the program."""
+        """The optimum of the quadratic program with the Hessian H, in the units of the program."""
         free, d, lam_x = self._nlp.free, np.zeros(self._x.size), np.zeros(self._x.size)
         if not np.isfinite(optimum.doubt):
             return NewtonStep(d, d, np.zeros(self._nlp.n_g), np.zeros(self._nlp.n_g), lam_x, np.inf, far=True)
@@ -332,7 +331,7 @@ class _QuadraticModel:
         return NewtonStep(d, curvature, rows, lam_g, lam_x, optimum.doubt * self._scale, far=not near)
 
     def _shortened(self, step: NewtonStep, hessian: SecondDerivatives) -> NewtonStep:
-        """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
+        """The step of the first program, shortened to where the neglected curvature lets it gain most."""
         gain, curvature = -float(self._gradient @ step.d), hessian.along(step.d)
         if not (gain > 0 and curvature > 0):
             return step
@@ -342,9 +341,9 @@ class _QuadraticModel:
 
 
 def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, GapByInterval]:
-    """What the step gains by interval of the phases' own grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
+    """Gain of the step by interval of the phases' grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
     shares = {name: _nothing(nlp.grid.basis.intervals) for name, nlp in phases.items()}
-    # What links phases, and what is not sure, belongs to no interval.
+    # Links between phases, and the uncertain part, belong to no interval.
     everywhere, gains = step.doubt, step.lam_g * step.rows
     for block, first in zip(richer.constraints, richer.offsets, strict=False):
         gain, name = gains[first : first + block.n_rows * block.n_slices], richer.owners.get(block)
@@ -367,7 +366,7 @@ def _nothing(intervals: int) -> GapByInterval:
 
 
 def _add_rows(share: GapByInterval, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
-    """Add what the rows of a block gain, shape (rows, slices), to the intervals of the phase in which they lie."""
+    """Add the gains of a block's rows, shape (rows, slices), to the intervals of the phase in which they lie."""
     interval = block.sites.interval
     place = basis.interval(block.sites.s) if interval is None else interval // PIECES
     for label, gain, lower, upper in zip(block.rows.labels, gains, block.rows.lower, block.rows.upper, strict=True):
@@ -379,7 +378,7 @@ def _add_rows(share: GapByInterval, block: Block, gains: np.ndarray, basis: Spli
 def _add_variables(
     share: GapByInterval, nlp: NLP, by_bound: np.ndarray, by_bend: np.ndarray, basis: SplineBasis
 ) -> None:
-    """Add what the variables of a phase gain to the intervals where they count most."""
+    """Add the gains of a phase's variables to the intervals on which they have most influence."""
     rest = np.ones(by_bound.size, dtype=bool)
     for name, spline in nlp.grid.splines.items():
         index = nlp.grid.layout[name] - nlp.grid.layout.offset

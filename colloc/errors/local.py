@@ -1,13 +1,13 @@
-"""How far a solution can be trusted between the nodes: its error on every interval, by source.
+"""The error of a solution on every interval, by source.
 
-The motion is a spline and the torque its inverse dynamics, so that no equation of motion is ever violated. What a grid
-can be too coarse for is
+The motion is a spline and the torque its inverse dynamics, so that no equation of motion is ever violated. A grid can
+be too coarse in these respects:
 
-    dynamics    torques handed over as few numbers: see `motion`
-    cost        how far its integral is off, and how much higher than it need be: see `cost` and `gap`
-    equations   equations along the path, those of states among them, collocated at few points: by how far the motion
-                strays if they are met: see `equations` and `states`
-    forces      what holds that which nothing drives, at its largest: see `forces`
+    dynamics    interpolated torques: see `motion`
+    cost        error of its integral, and excess over the optimum: see `cost` and `gap`
+    equations   equations along the path, including those of states, between their collocation points: deviation of the
+                motion if they are satisfied, see `equations` and `states`
+    forces      the largest forces that hold passive joints: see `forces`
     bounds      inequalities, imposed at nodes: see `violations`
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
@@ -36,7 +36,7 @@ from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP
 
-# What is measured, by the names of the sources, in the order of reports.
+# Sources by name, in the order of reports.
 _MEASURES: Mapping[str, Callable[[Motion], Source]] = {
     "dynamics": dynamics_error,
     "cost": cost_error,
@@ -63,7 +63,7 @@ class LocalError:
     ['dynamics', 'cost', 'equations', 'forces', 'bounds']
     >>> solution.error["cost"].total == solution.error.totals["cost"]
     True
-    >>> solution.error["cost"].limits.shape == solution.error.cost.shape  # what limits that are not met have of it
+    >>> solution.error["cost"].limits.shape == solution.error.cost.shape  # by interval
     True
     """
 
@@ -72,7 +72,7 @@ class LocalError:
 
     @classmethod
     def joined(cls, t: np.ndarray, phases: Sequence[LocalError]) -> LocalError:
-        """The error of a motion in phases on all intervals, phase after phase, whose ends are t [s]."""
+        """The error of a motion in phases on all intervals, phase after phase, with ends t [s]."""
         return cls(t, {name: Deferred(partial(_joined, name, phases)) for name in phases[0].deferred})
 
     @overload
@@ -90,28 +90,27 @@ class LocalError:
         return self.deferred[name].source
 
     def without(self, name: str) -> LocalError:
-        """The same less one source, which is then not measured."""
+        """The error without one source, which is then not measured."""
         if name not in self.deferred:
             raise unknown_name("source of error", name, list(self.deferred))
         return LocalError(self.t, {other: source for other, source in self.deferred.items() if other != name})
 
     @property
     def sources(self) -> dict[str, Source]:
-        """All of them by name, in the order of reports."""
+        """All sources by name, in the order of reports."""
         return {name: deferred.source for name, deferred in self.deferred.items()}
 
     @property
     def totals(self) -> dict[str, float]:
         """Relative error of the whole motion by source.
 
-        What violates physics adds up, interval after interval: equations, joints whose torque is fixed, the quadrature.
-        Of all else the worst interval counts.
+        Equations, prescribed torques and the quadrature add up over intervals; other sources take the worst interval.
         """
         return {name: source.total for name, source in self.sources.items()}
 
     @property
     def dynamics(self) -> np.ndarray:
-        """How far the motion strays within every interval, relative, shape (intervals,)."""
+        """Relative deviation of the motion within every interval, shape (intervals,)."""
         return self["dynamics"].per_interval
 
     @property
@@ -136,12 +135,12 @@ class LocalError:
 
     @property
     def position(self) -> np.ndarray:
-        """How far each joint strays within an interval, shape (intervals, n) [rad, m]."""
+        """Deviation of each joint within an interval, shape (intervals, n) [rad, m]."""
         return self["dynamics"].position
 
     @property
     def torque(self) -> np.ndarray:
-        """Torque needed less torque handed over, relative to the largest, shape (intervals, n)."""
+        """Required minus interpolated torque, relative to the largest, shape (intervals, n)."""
         return self["dynamics"].torque
 
     @cached_property
@@ -150,8 +149,8 @@ class LocalError:
         return np.max([source.per_interval for source in self.sources.values()], axis=0)
 
     @property
-    def untrue(self) -> float:
-        """The errors of sources that say that the motion is none, in sum: other than bounds and the cost."""
+    def motion_error(self) -> float:
+        """Error of the motion as a solution of its equations: the sum of all sources except bounds and the cost."""
         return float(
             LocalError(self.t, {k: source for k, source in self.deferred.items() if k not in ("bounds", "cost")})
         )
@@ -164,18 +163,18 @@ class LocalError:
 
     @property
     def interval(self) -> int:
-        """The interval with the largest error of that source."""
+        """The interval with the largest error of `source`."""
         return self[self.source].worst
 
     def sentence(self, source: str) -> str:
-        """A sentence on one of the sources, and where it is largest."""
+        """A sentence about one source, with the place of its largest error."""
         return self[source].described(self.t)
 
     def __float__(self) -> float:
-        # Or a source that is no part of the sum, if that is more.
+        # Or a source that is judged alone, if that is larger.
         sources = self.sources.values()
-        alone = max((source.total for source in sources if source.stands_alone), default=0.0)
-        return max(alone, sum(source.total for source in sources if not source.stands_alone))
+        alone = max((source.total for source in sources if source.judged_alone), default=0.0)
+        return max(alone, sum(source.total for source in sources if not source.judged_alone))
 
     def __str__(self) -> str:
         return self.sentence(self.source)
@@ -216,9 +215,9 @@ def local_error(
     x, p : ndarray
         Decision vector and parameters.
     total_cost_scale : float
-        Scale of a cost that errors of this motion's own are relative to, if it is more.
+        Scale of errors of the cost, if it is larger than that of this motion.
     gap : callable, optional
-        Of an optimum of the program, what returns by how much it costs more than it need.
+        For an optimum of the program, a function that returns its `CostGap`.
     """
     motion = Motion(program, x, p, total_cost_scale, gap)
     deferred = {name: Deferred(partial(measure, motion)) for name, measure in _MEASURES.items()}

@@ -1,9 +1,9 @@
-"""How far a motion strays under torques that are handed over as few numbers: what several sources of error start from.
+"""Deviation of a motion under interpolated torques, on which several sources of error are based.
 
-On an interval of degree p the torque of a joint becomes the polynomial through its p - 1 Gauss points, or the value
-that an equation fixes, such as the zero torque of a passive joint. What the motion needs beyond that is integrated over
-the interval, with the equations of motion linearised about the motion: the one-interval error of Haman and Rao (2024),
-to first order.
+On an interval of degree p the torque of a joint is replaced by the polynomial through its p - 1 Gauss points, or by the
+value that an equation prescribes, such as the zero torque of a passive joint. The difference from the required torque
+is integrated over the interval with the equations of motion linearised about the motion: the one-interval error of
+Haman and Rao (2024), to first order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from colloc.problem import Problem
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP
 
-_SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
+_SINGULAR = 1e-10  # of the largest eigenvalue: smaller ones count as zero
 _BRISK = 10.0  # rad/s2 or m/s2: a force that accelerates by this is as large as a weight
 
 
@@ -36,9 +36,9 @@ class Motion:
     x, p : ndarray
         Decision vector and parameters.
     total_cost_scale : float
-        Scale of the cost of the motion of which this is a phase: errors of the cost are relative to no less.
+        Scale of the cost of the whole motion if this is a phase: lower limit of the scale of errors of the cost.
     gap : callable, optional
-        Of an optimum of its program, what returns by how much it costs more than it need, in units of the cost.
+        For an optimum of its program, a function that returns its `CostGap`.
     """
 
     program: NLP | DeferredNLP
@@ -52,7 +52,7 @@ class Motion:
 
     @property
     def nlp(self) -> NLP:
-        """Its program, built."""
+        """The program, built."""
         return cast(NLP, self.program.built)
 
     @cached_property
@@ -62,7 +62,7 @@ class Motion:
 
     @property
     def ends(self) -> np.ndarray:
-        """When the intervals end, shape (intervals,) [s]."""
+        """Ends of the intervals, shape (intervals,) [s]."""
         return np.cumsum(self.widths)
 
     @cached_property
@@ -72,21 +72,21 @@ class Motion:
 
 
 class TorqueError(NamedTuple):
-    """The error of torques that are handed over as few numbers, and how far the motion strays under them.
+    """The error of interpolated torques, and the deviation of the motion under them.
 
     Parameters
     ----------
     position : ndarray, shape (intervals, n) [rad, m]
         Largest change of position within every interval.
     torque : ndarray, shape (intervals, n)
-        Torque needed less torque handed over, relative to the largest of the joint (of any joint, if it is passive).
+        Required minus interpolated torque, relative to the largest of the joint (of any joint, if it is passive).
     size : ndarray, shape (n,) [rad, m]
         Largest position of every joint.
     drift : Deviation
-        From a motion in which torques that equations fix, as those of passive joints, have their values.
+        From a motion in which torques prescribed by equations, such as those of passive joints, have their values.
     push : ndarray, shape (intervals, n)
-        Largest amount by which torques miss the values that equations fix, relative to the largest that acts at the
-        joint: inertia times acceleration, of the motion or of 10 rad/s2 or m/s2, as a weight has.
+        Largest difference between torques and the values that equations prescribe, relative to the largest torque at
+        the joint: inertia times acceleration, of the motion or of 10 rad/s2 or m/s2, that of a weight.
     """
 
     position: np.ndarray
@@ -97,16 +97,16 @@ class TorqueError(NamedTuple):
 
 
 class Deviation(NamedTuple):
-    """Changes of position that wrong accelerations lead to, to first order.
+    """Changes of position due to wrong accelerations, to first order.
 
     Parameters
     ----------
     local : ndarray, shape (intervals, n)
-        Largest change of position within every interval, counted from its start.
+        Largest change of position within every interval, from its start.
     total : ndarray, shape (n,)
-        Largest change of position over the whole motion, since what an interval does to the velocity goes on.
+        Largest change of position over the whole motion: changes of velocity in an interval persist.
     share : ndarray, shape (intervals, n)
-        What every interval has of that: a narrow one strays by little, and leaves a velocity behind.
+        Part of each interval in the total: a narrow interval deviates little, but changes the velocity.
     """
 
     local: np.ndarray
@@ -125,11 +125,11 @@ def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray, e
     Parameters
     ----------
     acceleration : ndarray, shape (intervals, points, m)
-        Of the joints that move by themselves.
+        Of the independent joints.
     moves : ndarray, shape (intervals, points, n, m)
-        Motion of all joints for one unit of these; that of the last point is taken for the end.
+        Motion of all joints per unit of these; that of the last point is used for the end.
     widths, ends : ndarray, shape (intervals,) [s]
-        Widths of the intervals and when they end.
+        Widths and ends of the intervals.
     """
     fine = gauss(acceleration.shape[1])[0]
     once = lagrange_integrals(fine, np.append(fine, 1.0))
@@ -137,7 +137,7 @@ def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray, e
     position = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * h**2
     velocity = np.einsum("f,ifn->in", once[-1], acceleration) * widths[:, None]
     local = (np.concatenate([moves, moves[:, -1:]], axis=1) @ position[..., None])[..., 0]
-    # What an interval leaves behind, position + velocity (t - end), at the ends of it and of all that follow.
+    # Effect of an interval, position + velocity (t - end), at the ends of this and all later intervals.
     behind = position[:, -1] - velocity * ends[:, None]
     whole = _times(moves[:, -1], np.cumsum(behind, axis=0) + np.cumsum(velocity, axis=0) * ends[:, None])
     furthest = np.abs(whole).argmax(axis=0)
@@ -148,7 +148,7 @@ def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray, e
 
 
 def _torque_error(motion: Motion) -> TorqueError:
-    """All intervals, those of equal degree together."""
+    """The error on all intervals; intervals of equal degree are evaluated together."""
     grid, problem, widths, ends = motion.nlp.grid, motion.nlp.problem, motion.widths, motion.ends
     n, intervals = problem.model.n, grid.basis.intervals
     position, torque, share, local, push = np.zeros((5, intervals, n))
@@ -182,28 +182,28 @@ def _torque_error(motion: Motion) -> TorqueError:
 
 
 def _slopes(problem: Problem) -> np.ndarray:
-    """What equations that fix torques change by with these, shape (equations, n)."""
+    """Derivatives of equations that prescribe torques with respect to these, shape (equations, n)."""
     return np.array([equation.slopes for equation in problem.fixed_torques]).reshape(-1, problem.model.n)
 
 
 class _Path(NamedTuple):
-    """A motion at the same points of some intervals, and its equations of motion linearised, from point `first` on.
+    """A motion at the same points of some intervals, and its linearised equations of motion, from point `first` on.
 
     Parameters
     ----------
     q, tau : ndarray, shape (intervals, all points, n)
     qdd : ndarray, shape (intervals, points, n)
     N : ndarray, shape (intervals, points, n, m)
-        Motion of all joints for one unit of the m that move by themselves.
+        Motion of all joints per unit of the m independent ones.
     inertia : ndarray, shape (intervals, points, n, m)
-        Torques for accelerations of these.
+        Torques per acceleration of these.
     by_state : ndarray, shape (3, intervals, points, m, m)
         Stiffness, damping and mass matrix of these.
     slopes : ndarray, shape (equations, n)
     values : ndarray, shape (intervals, points, equations)
-        What equations fix torques at: slopes tau = values.
+        Prescribed values: slopes tau = values.
     held : ndarray of bool, shape (intervals, points, equations)
-        Where they do.
+        Where the equations hold.
     """
 
     q: np.ndarray
@@ -217,21 +217,21 @@ class _Path(NamedTuple):
     held: np.ndarray
 
     def missed(self, tau: np.ndarray) -> np.ndarray:
-        """By how much torques, (intervals, points, n), miss the equations, shape (intervals, points, equations)."""
+        """Residuals of the equations at torques (intervals, points, n), shape (intervals, points, equations)."""
         return self.held * (tau @ self.slopes.T - self.values)
 
     def yielding(self, missed: np.ndarray) -> np.ndarray:
-        """Accelerations, shape (intervals, points, m), that meet the equations and change the motion least.
+        """Accelerations, shape (intervals, points, m), that satisfy the equations and change the motion least.
 
-        That is, in Gauss's sense, by the kinetic energy of the change: passive joints give way, and driven ones keep to
-        their paths. Units, signs of rows, and how often a row is stated do not count.
+        The change is measured by its kinetic energy (Gauss): passive joints move, driven ones keep to their paths.
+        Units, signs and repetitions of rows do not matter.
         """
         J = self.held[..., None] * (self.slopes @ self.inertia)
         yields = _inverse(self.by_state[2]) @ J.swapaxes(-1, -2)
         return _times(yields, _times(_inverse(J @ yields), missed))
 
     def acting(self) -> np.ndarray:
-        """The largest torque that acts at every joint, shape (n,) [N m, N]: weights, or inertia in the motion."""
+        """The largest torque at every joint, shape (n,) [N m, N]: weight, or inertia times acceleration."""
         free = self.N.shape[-2] == self.N.shape[-1]
         moved = _times(self.inertia, self.qdd if free else _times(np.linalg.pinv(self.N), self.qdd))
         weight = _BRISK * np.einsum("...nm,...nm->...n", self.inertia, self.N)
@@ -264,15 +264,16 @@ def _along(motion: Motion, chosen: np.ndarray, u: np.ndarray, first: int) -> _Pa
 
 
 def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Accelerations away from the motion, shape (intervals, points, n), under torques that miss what it needs.
+    """Accelerations relative to the motion, shape (intervals, points, n), under torques that differ from the required
+    ones.
 
-    To first order M a + C v + K x = missing, with v and x the integrals of a: collocated at the Gauss points, by which
-    a light joint that is damped or held by a spring does not stray further than it can.
+    To first order M a + C v + K x = missing, with v and x the integrals of a, collocated at the Gauss points, so that
+    damping and springs limit the deviation of a light joint.
 
     Parameters
     ----------
     by_state : ndarray, shape (3, intervals, points, n, n)
-        K, C and M, at the Gauss points, of the n joints that move by themselves.
+        K, C and M, at the Gauss points, of the n independent joints.
     missing : ndarray, shape (intervals, points, n)
         Generalised forces.
     fine : ndarray, shape (points,)
@@ -296,9 +297,9 @@ def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:
-    """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque.
+    """Inverse of the mass matrix; zero in singular directions, in which joints follow no torque.
 
-    Judged after scaling to a diagonal of ones, as joints are in radians and metres, fingers and trunks.
+    Singular directions are found after scaling to a unit diagonal, since joints differ in units and size.
     """
     d = np.diagonal(M, axis1=-2, axis2=-1)
     d = np.sqrt(np.where(d > 0, d, 1.0))

@@ -15,7 +15,7 @@ from colloc.support.stopwatch import part
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One way in which a grid can be too coarse for a motion, and by how much it is.
+    """A source of error: one way in which a grid can be too coarse for a motion.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class Source:
     total : float
         Relative error of the whole motion.
     adds_up : bool
-        Whether the totals of phases add up to that of a motion in phases; else the largest counts.
+        Whether the totals of phases are added for a motion in phases; otherwise the largest counts.
     sentence : str
-        What this error does, for messages; {total} stands for the error of the whole motion, {share} for the same as a
+        Effect of this error, for messages; {total} is replaced by the error of the whole motion, {share} by its
         percentage.
 
     Examples
@@ -42,8 +42,8 @@ class Source:
     sentence: str
 
     @property
-    def stands_alone(self) -> bool:
-        """Whether it is judged by itself, and not in the sum of all sources."""
+    def judged_alone(self) -> bool:
+        """Whether this source is judged by itself, instead of in the sum of all sources."""
         return False
 
     @property
@@ -52,17 +52,17 @@ class Source:
         return int(self.per_interval.argmax())
 
     def described(self, t: np.ndarray) -> str:
-        """The sentence with its numbers, and where the error is largest; t has the ends of the intervals [s]."""
+        """The sentence with numbers, and the place of the largest error; t has the ends of the intervals [s]."""
         share = f"{self.total:.1%}" if self.total >= 1e-3 else f"{short(self.total)} of its size"
         return f"{self.sentence.format(total=short(self.total), share=share)} (most in {self.place(t)})"
 
     def place(self, t: np.ndarray) -> str:
-        """The interval with the largest error, in words."""
+        """The interval with the largest error, as text."""
         k = self.worst
         return f"interval {k}, t = {short(t[k])} .. {short(t[k + 1])} s"
 
     def joined(self, later: Sequence[Self]) -> Self:
-        """This error in one phase and in those that follow, as that of a motion in phases."""
+        """The error of a motion in phases, from this phase and the phases that follow."""
         phases = (self, *later)
         totals = [phase.total for phase in phases]
         per_interval = np.concatenate([phase.per_interval for phase in phases])
@@ -71,12 +71,12 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Deferred:
-    """A source of error that is measured when it is asked for: the distance from the best takes as long as some solves.
+    """A source of error that is measured on first use: the distance from the best can take as long as a solve.
 
     Parameters
     ----------
     measure : callable
-        What returns it.
+        Function that returns the source.
     """
 
     measure: Callable[[], Source]
@@ -88,7 +88,7 @@ class Deferred:
             return self.measure()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is not measured yet is not for being sent elsewhere; what is, need not be measured there again.
+        # Measured sources are pickled; others are not, as they belong to this process.
         return (_measured, (self.source,)) if "source" in vars(self) else (Deferred, (self.measure,))
 
 

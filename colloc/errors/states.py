@@ -1,4 +1,4 @@
-"""How far states stray from their differential equations between collocation points."""
+"""Errors of states in their differential equations between collocation points."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from colloc.transcription import NLP
 def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
     """Relative error of the states on every interval, shape (intervals,), and of the whole motion.
 
-    A residual r of the equations f(y, y', t) = 0 changes the states within an interval by dy with
-    f_y' dy' + f_y dy = -r, collocated at Gauss points, while all else stays. Relative to `state_sizes`.
+    A residual r of the equations f(y, y', t) = 0 changes the states within an interval by dy with f_y' dy' + f_y dy =
+    -r, collocated at Gauss points, with everything else fixed. Relative to `state_sizes`.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, flo
 
 
 def state_sizes(problem: Problem, values: np.ndarray) -> np.ndarray:
-    """Sizes that errors of the states are relative to, shape (size,): the largest of their values, (N, size), plus one.
+    """Scales of errors of the states, shape (size,): the largest of the values, (N, size), plus one.
 
-    As of joints, or their natural size instead of one if it is less: loose bounds are no measure of an error.
+    The same rule as for joints, with the natural size instead of one if that is smaller.
     """
     natural = [np.minimum(natural_size(state.lower, state.upper), 1.0) for state in problem.states]
     return np.concatenate([np.zeros(0), *natural]) + np.abs(values).max(axis=0)

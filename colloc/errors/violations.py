@@ -1,4 +1,4 @@
-"""How far a motion leaves its constraints, on a grid finer than the nodes."""
+"""Violations of constraints, on a grid finer than the nodes."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.constraint_points import AtTimes
 
-FINE = 20  # steps on every interval
-_BEYOND = 1.1  # times an excess: the most that a grid finer than that of the excesses finds
+FINE = 20  # steps of the fine grid on every interval
+_BEYOND = 1.1  # largest factor by which an even finer grid increases an excess
 _BESIDE = 3  # points on either side of an added node, or of a peak
-_PASSES = 2  # in which peaks are looked at more closely
-_GAIN = 1e-6  # of a row's size by which a peak may be higher than seen, to be looked at
+_PASSES = 2  # refinements of the grid near peaks
+_GAIN = 1e-6  # of a row's size: peaks that may be higher than sampled by more are refined
 
 
 class Violation(NamedTuple):
-    """The worst place of a constraint row.
+    """The largest violation of a constraint row.
 
     Parameters
     ----------
     constraint : str
     row : str
-        With its joint, where it has one.
+        Label of the row, including its joint if it has one.
     amount : float
-        Distance from its bounds, in the row's own unit; zero when satisfied.
+        Distance from the bounds, in the unit of the row; zero if satisfied.
     relative : float
-        The amount over the row's natural size.
+        The amount divided by the row's natural size.
     t : float [s]
     unit : str
-        Empty where the constraint states none.
+        Empty if the constraint has none.
     size : float
-        Natural size of the row, in its own unit, see `natural_size`, or the one that its constraint states.
+        Natural size of the row in its unit, from its constraint or by `natural_size`.
     equation : bool
-        Whether it is an equation along the path, such as that of a torque of zero. These are met at nodes, and between
-        them judged by how far the motion strays, see `Solution.error`.
+        Whether the row is an equation along the path, such as a torque of zero. Equations hold at nodes; between them
+        they are judged by the deviation of the motion, see `Solution.error`.
     """
 
     constraint: str
@@ -63,7 +63,7 @@ class Violation(NamedTuple):
 
 
 class Excess(NamedTuple):
-    """Distances by which a constraint's rows are outside their bounds, at some sites.
+    """Distances by which a constraint's rows are outside their bounds, at given sites.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class Excess(NamedTuple):
     s : ndarray, shape (N,)
         Normalised times of the sites.
     interval : ndarray of int, shape (N,)
-        The intervals in which they lie.
+        The intervals that contain them.
     amount : ndarray, shape (rows, N)
-        Zero where the bounds are kept.
+        Zero within the bounds.
     """
 
     name: str
@@ -87,26 +87,26 @@ class Excess(NamedTuple):
 def excesses(
     nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None, names: Sequence[str] | None = None
 ) -> Iterator[Excess]:
-    """Constraints, all or some by their names, wherever they hold; parameters as in `measure_violations`.
+    """Excesses of all constraints, or of those named, wherever they hold; parameters as in `measure_violations`.
 
-    Without times of one's choice on the fine grid, and more closely where a row may peak beyond a bound between points.
+    By default on the fine grid, with additional points where a row may peak beyond a bound between points.
     """
     grid = nlp.grid
     points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
     rows = nlp.problem.rows
     for name, constraint in rows.items() if names is None else [(name, rows[name]) for name in names]:
         for sites in constraint.constraint.points(AtTimes(grid, points)):
-            excess = _Beyond.at(nlp, x, p, name, constraint, sites)
+            excess = _RowExcess.at(nlp, x, p, name, constraint, sites)
             for _ in range(_PASSES if s is None and sites.interval is not None else 0):
                 closer = excess.beside_peaks(constraint)
                 if not closer.s.size:
                     break
-                excess = excess.merged(_Beyond.at(nlp, x, p, name, constraint, grid.on(closer)))
+                excess = excess.merged(_RowExcess.at(nlp, x, p, name, constraint, grid.on(closer)))
             yield Excess(name, constraint, *excess.points, np.maximum(excess.values, 0.0))
 
 
-class _Beyond(NamedTuple):
-    """Distances of rows beyond their bounds at some points, shape (rows, N); negative within them."""
+class _RowExcess(NamedTuple):
+    """Distances of rows beyond their bounds at points, shape (rows, N); negative within the bounds."""
 
     points: Points
     values: np.ndarray
@@ -114,22 +114,22 @@ class _Beyond(NamedTuple):
     @classmethod
     def at(
         cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, constraint: ConstraintRows, sites: EvaluationPoints
-    ) -> _Beyond:
+    ) -> _RowExcess:
         block = constraint_block(name, constraint, sites)
         values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
         beyond = np.maximum(lower - values, values - upper)
         interval = nlp.grid.basis.interval(sites.s) if sites.interval is None else sites.interval
         return cls(Points(sites.s, interval), np.where(np.isnan(values), np.inf, beyond))
 
-    def merged(self, more: _Beyond) -> _Beyond:
-        """These points and more of them, in the order of time."""
+    def merged(self, more: _RowExcess) -> _RowExcess:
+        """The union of these points and others, in the order of time."""
         s, interval = (np.append(a, b) for a, b in zip(self.points, more.points, strict=True))
         order = np.lexsort((s, interval))
         values = np.concatenate([self.values, more.values], axis=1)
-        return _Beyond(Points(s, interval).take(order), values[:, order])
+        return _RowExcess(Points(s, interval).take(order), values[:, order])
 
     def beside_peaks(self, constraint: ConstraintRows) -> Points:
-        """Points on either side of peaks whose tops, by the parabola through three points, may lie beyond bounds."""
+        """Points on either side of peaks that may exceed bounds, by the parabola through three points."""
         s, interval = self.points
         if s.size < 3:
             return Points(np.zeros(0), np.zeros(0, dtype=int))
@@ -137,7 +137,7 @@ class _Beyond(NamedTuple):
         relative = (self.values / constraint.rows.scale[:, None])[chosen]
         before, here, after = relative[:, :-2], relative[:, 1:-1], relative[:, 2:]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            # Newton's form of the parabola, as points are not equally spaced: its top lies slope^2 / 4 bend higher.
+            # Newton's form of the parabola for unequal spacing: the peak is slope^2 / (4 bend) higher.
             left, right = np.diff(s)[:-1], np.diff(s)[1:]
             rise, fall = (here - before) / left, (after - here) / right
             slope, bend = (right * rise + left * fall) / (left + right), (rise - fall) / (left + right)
@@ -148,7 +148,7 @@ class _Beyond(NamedTuple):
 
 
 def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> list[Violation]:
-    """The worst place of every constraint row, worst first.
+    """The largest violation of every constraint row, worst first.
 
     Parameters
     ----------
@@ -171,14 +171,14 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
 
 
 def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points:
-    """Points on the fine grid, between the nodes, at which a row is furthest outside its limits.
+    """Points on the fine grid, between the nodes, at which a row exceeds its limits most.
 
     Parameters
     ----------
     nlp, x, p :
         As in `measure_violations`.
     tolerance : float
-        Excess, relative to a row's natural size, of which a quarter is let pass.
+        Excess relative to a row's natural size; a quarter of it is tolerated.
     """
     peaks = [Points(np.zeros(0), np.zeros(0, dtype=int))]
     for excess in excesses(nlp, x, p):
@@ -192,30 +192,30 @@ def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points
 
 
 def bound_error(motion: Motion) -> Source:
-    """How far inequalities along the path are off, relative to the natural sizes of their rows."""
+    """Violation of inequalities along the path, relative to the natural sizes of their rows."""
     nlp = motion.nlp
     per_interval = np.zeros(nlp.grid.basis.intervals)
-    # A constraint at a single time holds there, and cannot be violated between nodes.
+    # A constraint at a single time cannot be violated between nodes.
     along = [name for name, rows in nlp.problem.rows.items() if rows.constraint.where.along]
     for excess in excesses(nlp, motion.x, motion.p, names=along):
         rows = excess.constraint.rows
         if (unequal := rows.lower < rows.upper).any():
             relative = _BEYOND * (excess.amount / rows.scale[:, None])[unequal].max(axis=0)
             np.maximum.at(per_interval, np.minimum(excess.interval, per_interval.size - 1), relative)
-    sentence = "between nodes a bound is off by {total} of its natural size"
+    sentence = "between nodes a bound is exceeded by {total} of its natural size"
     return Source(per_interval, float(per_interval.max()), adds_up=False, sentence=sentence)
 
 
 def even_grid(grid: Grid) -> Points:
-    """FINE + 1 points on every interval, both of its ends seen from inside."""
+    """FINE + 1 points on every interval, with both ends evaluated from inside."""
     return points_inside(grid.breakpoints, np.linspace(0, 1, FINE + 1))
 
 
 def fine_grid(grid: Grid) -> Points:
-    """Points at which violations are measured: an even grid, and more beside nodes that were added.
+    """Points at which violations are measured: an even grid, and points near added nodes.
 
-    Nodes are added on points where it was measured, and limits kept there then; what a motion does beside them show
-    points between each of these nodes and its neighbours.
+    Added nodes are points of the even grid at which limits then hold; points between each of them and its neighbours
+    show the motion beside them.
     """
     even = even_grid(grid)
     if grid.extra is None:
@@ -228,7 +228,7 @@ def fine_grid(grid: Grid) -> Points:
 
 
 def _beside(points: Points, chosen: np.ndarray) -> Points:
-    """Points on either side of some points, between these and their neighbours in the interval."""
+    """Points on both sides of the chosen points, between them and their neighbours in the interval."""
     s, interval = points
     beside = np.zeros(s.size + 1, dtype=bool)
     beside[chosen], beside[chosen + 1] = True, True
@@ -239,6 +239,6 @@ def _beside(points: Points, chosen: np.ndarray) -> Points:
 
 
 def _inside(grid: Grid, points: Points) -> np.ndarray:
-    """Places within the intervals, from 0 to a half, which number and place together order."""
+    """Positions within the intervals, scaled to 0 .. 1/2, so that interval number plus position is ordered."""
     start = grid.breakpoints[points.interval]
     return (points.s - start) / (grid.breakpoints[points.interval + 1] - start) / 2

@@ -224,7 +224,7 @@ class SeekStarts(PlanStep):
     --------
     >>> seek = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
     >>> print(co.solve(problem, co.BSpline(20), plan=seek).starts)
-    6: 5 lead to this motion, the guess among them; 1 to none
+    6: 5 end in this motion, including the guess; 1 fails
     """
 
     count: int

@@ -151,7 +151,7 @@ def _is_near_best(solution: Solution | PhasesSolution, tol: float) -> bool:
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:
     """Whether two rounds have not halved an estimate of the cost's error that alone is too large."""
     rounds, error = solution.rounds, solution.error
-    alone = max(error.untrue, float(error.bounds.max())) <= tol
+    alone = max(error.motion_error, float(error.bounds.max())) <= tol
     return alone and len(rounds) > 2 and rounds[-1].error > rounds[-3].error / 2
 
 

@@ -33,7 +33,7 @@ def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
         for sentence in _of_phase(phase, _advice(solution, phase))
     ]
     if solution.status is Status.COARSE and not any(_causes(phase) for phase in solution.phases.values()):
-        sentences.append(_sum(solution) if solution.adds_up_to_too_much else _change(solution))
+        sentences.append(_sum(solution) if solution.exceeds_tolerance_in_sum else _change(solution))
     if "" not in solution.phases:
         sentences += _given_duration(solution.problem.minimize, solution.problem.horizon)
     return sentences
@@ -85,7 +85,7 @@ def _causes(phase: Solution) -> list[str]:
     if phase.status is not Status.COARSE:
         return []
     error, outcome, causes = phase.error, phase.outcome, []
-    judges_cost = outcome.judges_cost and error.untrue <= outcome.tolerance
+    judges_cost = outcome.judges_cost and error.motion_error <= outcome.tolerance
     for name in error.deferred:
         if name == "bounds" or (name == "cost" and not judges_cost):
             continue

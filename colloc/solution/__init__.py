@@ -1,18 +1,18 @@
-"""Answers: the motion, how far it can be trusted, and whether it holds.
+"""Answers: the motion, its accuracy, and its verification.
 
-sample            the motion at some times, and arrays that know their components by name
-signals           all that varies in time along a motion, by name
-refinement_round  one round of a refinement
-starts            where the starts of a solve have led
+sample            the motion at given times, and arrays indexed by name
+signals           all quantities that vary in time along a motion, by name
+refinement_round  record of a refinement iteration
+starts            results of the starts of a solve
 solution          the answer to a problem
-sequence          the answer to a motion in phases
+phases            the answer to a motion in phases
 as_guess          a solution as a guess for another problem
-warm_start        where a solve begins: a guess, or a solution on another grid
-more_nodes        its program with nodes where limits are exceeded between those that there are
-solve_error       what a failed solve raises, with the last iterate
+warm_start        start of a solve: a guess, or a solution on another grid
+more_nodes        a program with additional nodes where limits are exceeded
+solve_error       the error of a failed solve, with the last iterate
 simulation        a motion simulated forward under its torques
-solution_query    the decorator of functions that take a solution
-verify            whether an answer holds, by other means
+solution_query    decorator of functions that take a solution
+verify            verification by independent means
 """
 
 from colloc.solution.phases import PhasesSolution, solution_of

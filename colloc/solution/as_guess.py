@@ -13,33 +13,33 @@ from colloc.transcription.trajectory import Trajectory
 
 
 def check_kind(problem: Problem | Phases, guess: object) -> None:
-    """InputError for an earlier motion of other joints or phases, or a guess in phases for a motion without."""
+    """Raise InputError if the guess has other joints or phases, or has phases where the problem has none."""
     in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
     names = {"q", *(unknown.name for phase in problem.phases.values() for unknown in phase.all_unknowns)}
     strange = isinstance(guess, Mapping) and bool(guess) and not guess.keys() & names
     if "" in problem.phases and (in_phases or strange):
-        raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
+        raise InputError(f"guess must be a single motion, as the problem has no phases, got {quoted(guess)}")
     if not isinstance(guess, BaseSolution):
         return
     if in_phases and guess.phases.keys() != problem.phases.keys():
         phases = ", ".join(problem.phases)
-        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {phases}")
+        raise InputError(f"guess must have the phases {phases}, got {', '.join(guess.phases)}")
     for name, phase in problem.phases.items():
         _check_joints(f"phase {name!r}" if name else "the problem", phase, guess.phases[name if in_phases else ""])
 
 
 def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
-    """InputError for the motion of another mechanism."""
+    """Raise InputError if the guess is a motion of other joints."""
     joints, guessed = (p.model.position_names for p in (problem, guess.problem))
     if guessed != joints:
         raise InputError(
-            f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: take a function of "
-            "time where they mean the same, as in guess=lambda t: solution.at(t).q"
+            f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: use a function of "
+            "time if the joints correspond, as in guess=lambda t: solution.at(t).q"
         )
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
-    """A solution as a guess for another problem; unknowns it does not have take their own guesses."""
+    """A solution as a guess for another problem; unknowns that it does not have take their default guesses."""
     sizes = {u.name: u.size for u in solution.problem.all_unknowns}
     default = {u.name: u.guess for u in problem.all_unknowns}
     constants = solution.constants

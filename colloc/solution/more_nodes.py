@@ -1,4 +1,4 @@
-"""A motion's program with more nodes, where limits are exceeded between those that there are."""
+"""A program with additional nodes where limits are exceeded between nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from colloc.transcription import NLP, PhasesNLP, on_curves
 
 
 def with_nodes(solution: Solution | PhasesSolution, tolerance: float) -> NLP | PhasesNLP:
-    """The motion with more nodes, where limits are exceeded between those that there are."""
+    """The motion on a grid with additional nodes where limits are exceeded between nodes."""
     extra: dict[str, Points | None] = {}
     for name, phase in solution.phases.items():
         extra[name] = nodes = phase.nlp.grid.extra

@@ -1,4 +1,4 @@
-"""The answer to a motion in phases, read as one motion or phase by phase."""
+"""The answer to a motion in phases, as one motion or phase by phase."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _MOVING = ("q", "qd", "qdd", "tau")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PhasesSolution(BaseSolution):
-    """An answer to a `Phases`: one motion from 0 to the sum of all durations, and `solution["flight"]` of each phase.
+    """An answer to a `Phases`: one motion from 0 to the sum of all durations; `solution["flight"]` is one phase.
 
-    Where phases meet a quantity may have two values; at that time it is the later one, and `nodes` hold both.
+    Where phases meet, a quantity may have two values: `at` returns the later one, `nodes` holds both.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class PhasesSolution(BaseSolution):
 
     @cached_property
     def phases(self) -> dict[str, Solution]:
-        """Every phase as a solution of its own, whose time begins with it; multipliers of links are left out.
+        """Every phase as a solution whose time starts at zero; multipliers of links are left out.
 
-        Those of equations at its start that the phase before imposes are zero.
+        Multipliers of equations that the phase before imposes at the start are zero.
         """
         solutions, row, gap = {}, 0, self.cost_gap()
         for name, nlp in self.nlp.phases.items():
@@ -92,7 +92,7 @@ class PhasesSolution(BaseSolution):
             first = next(iter(self.phases))
             if any(name in phase.problem.model.joint_names for phase in self.phases.values()):
                 raise InputError(
-                    f"{name!r} is a joint, and in brackets stands a phase: ask solution.tau[{name!r}], or "
+                    f"{name!r} is a joint, and the brackets take a phase: use solution.tau[{name!r}] or "
                     f"solution[{first!r}][{name!r}]"
                 )
             raise unknown_name("phase", name, self.phases)
@@ -129,9 +129,9 @@ class PhasesSolution(BaseSolution):
 
     @of_motion
     def error(self) -> LocalError:
-        """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is their sum.
+        """Error between the nodes on all intervals, phase after phase, by source; `float(error)` is the sum.
 
-        The parts of the cost's error add up; of all else the worst phase counts.
+        Errors of the cost add up over phases; other sources take the maximum over phases.
         """
         return LocalError.joined(self.mesh_times, [phase.error for phase in self.phases.values()])
 
@@ -149,21 +149,21 @@ class PhasesSolution(BaseSolution):
 
     @of_motion
     def nodes(self) -> Sample:
-        """The motion at the nodes of all phases; where phases meet before and after."""
+        """The motion at the nodes of all phases; twice where phases meet, before and after."""
         return self._sampled(None)
 
     def at(self, t: Any) -> Sample:
-        self._normalised(t)  # None stands for nodes, and is no time
+        self._normalised(t)  # None, which stands for the nodes, is not a time
         return self._sampled(t)
 
     def _sampled(self, t: Any) -> Sample:
-        """The motion at some times, or at the nodes; what a phase does not have of a signal is NaN there."""
+        """The motion at given times, or at the nodes; NaN for signals that a phase does not have."""
         phases = [(self[name], self.start_times[name], times) for name, times in self.by_phase(t)]
         models = [phase.problem.model for phase, *_ in phases]
         if len({(model.joint_names, model.position_names) for model in models}) > 1:
             names = ", ".join(name for name, _ in self.by_phase(t))
             raise InputError(
-                f"phases {names} have different joints: ask each, as in solution[{self.by_phase(t)[0][0]!r}].at(t)"
+                f"phases {names} have different joints: use one phase, as in solution[{self.by_phase(t)[0][0]!r}].at(t)"
             )
         samples = [phase.nodes if t is None else phase.at(times) for phase, _, times in phases]
         order = self.order(t)
@@ -183,7 +183,7 @@ class PhasesSolution(BaseSolution):
         Parameters
         ----------
         fn, t :
-            As in `Solution.evaluate`. The instant's own t and duration are those of the phase.
+            As in `Solution.evaluate`. The t and duration of the instant are those of the phase.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class PhasesSolution(BaseSolution):
         Raises
         ------
         InputError
-            As there, and where the function has another shape in one phase than in another.
+            As there, and if the function has different shapes in different phases.
         """
         if t is None:
             return self._concatenated([(name, phase.evaluate(fn)) for name, phase in self.phases.items()])
@@ -202,9 +202,7 @@ class PhasesSolution(BaseSolution):
         return tuple(array[order] for array in values) if isinstance(values, tuple) else values[order]
 
     def reactions(self, t: Any = None) -> JointReactions:
-        """Internal force and moment of every joint, at the nodes or at given times.
-
-        Of the bodies of all phases by name; NaN in phases without them.
+        """See `Solution.reactions`; for the bodies of all phases by name, NaN in phases without them.
 
         Parameters
         ----------
@@ -232,11 +230,13 @@ class PhasesSolution(BaseSolution):
 
     @property
     def constants(self) -> dict[str, np.ndarray]:
-        """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
+        """Unknown constants of all phases; the last phase's value for a name that several phases have, such as
+        impulses.
+        """
         return {name: value for phase in self.phases.values() for name, value in phase.constants.items()}
 
     def _of_whole(self, phase: str, violation: Violation) -> Violation:
-        """A violation of a phase, named with it, at the time of the whole motion."""
+        """A violation of a phase with the phase's name, at the time of the whole motion."""
         constraint, row = (f"{phase}: {name}" for name in (violation.constraint, violation.row))
         return violation._replace(constraint=constraint, row=row, t=violation.t + self.start_times[phase])
 
@@ -249,7 +249,7 @@ class PhasesSolution(BaseSolution):
         if len(phases) > 1:
             (shape, first), (another, second) = list(phases.items())[:2]
             raise InputError(
-                f"the function has shape {shape} in phase {first!r} and {another} in {second!r}: ask each, "
+                f"the function has shape {shape} in phase {first!r} and {another} in {second!r}: use one phase, "
                 f"as in solution[{first!r}].evaluate(fn, t)"
             )
         if isinstance(parts[0][1], tuple):
@@ -257,7 +257,7 @@ class PhasesSolution(BaseSolution):
         return np.concatenate([values for _, values in parts])
 
     def __getstate__(self) -> dict[str, Any]:
-        # The phases' solutions follow from the whole.
+        # The phases' solutions follow from the fields.
         return {name: value for name, value in super().__getstate__().items() if name != "phases"}
 
     def _details(self) -> list[tuple[str, str]]:
@@ -267,13 +267,13 @@ class PhasesSolution(BaseSolution):
 def solution_of(
     program: NLP | PhasesNLP | DeferredNLP, outcome: Outcome, parameters: np.ndarray
 ) -> Solution | PhasesSolution:
-    """The solution that a solver's outcome is, of a single motion or of one in phases."""
+    """The solution of a program from the outcome of a solver, `Solution` or `PhasesSolution`."""
     kind: Any = Solution if "" in program.curves else PhasesSolution
     return kind(program, outcome, parameters)
 
 
 def _by_body(values: np.ndarray, bodies: tuple[str, ...], all_bodies: tuple[str, ...]) -> np.ndarray:
-    """Vectors of some bodies among those of all, NaN of the others."""
+    """Vectors of some bodies in the columns of all bodies, NaN for the others."""
     vectors = np.full((len(values), len(all_bodies), 3), np.nan)
     vectors[:, [all_bodies.index(body) for body in bodies]] = values
     return vectors

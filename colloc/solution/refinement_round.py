@@ -1,4 +1,4 @@
-"""A round of a refinement, as an answer remembers it."""
+"""Record of a refinement iteration, as a solution keeps it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from colloc.curves import Transcription, brief
 
 @dataclass(frozen=True, repr=False)
 class RefinementRound:
-    """One round of a refinement.
+    """Record of one refinement iteration.
 
     Parameters
     ----------
     curve : BSpline, HermiteSimpson or Radau
-        Of a motion in phases a mapping of phase to curve.
+        A mapping of phase to curve for a motion in phases.
     variables : int
     cost : float
     error : float
-        Between the nodes, relative: the largest of all sources.
+        Relative error between the nodes, the largest of all sources.
     seconds : float
     iterations : int
     """
@@ -35,7 +35,7 @@ class RefinementRound:
 
     @property
     def breakpoints(self) -> np.ndarray:
-        """Breakpoints of the curve, or of phase after phase as if all were equally long, from 0 to 1."""
+        """Breakpoints of the curve from 0 to 1; phases count as equally long."""
         curves = list(self.curve.values()) if isinstance(self.curve, Mapping) else [self.curve]
         return np.unique(np.concatenate([k + curve.basis.breakpoints for k, curve in enumerate(curves)])) / len(curves)
 

@@ -1,4 +1,4 @@
-"""Results of `Solution.at` and `Solution.reactions`, and arrays that know their last axis by name."""
+"""Results of `Solution.at` and `Solution.reactions`, and arrays whose last axis is indexed by name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from colloc.support.named import Named
 
 
 class NamedArray(np.ndarray):
-    """Values of all components of a signal, shape (..., size); `tau["elbow"]` are those of one, shape (...,).
+    """Values of all components of a signal, shape (..., size); `tau["elbow"]` is one component, shape (...,).
 
-    After other indices as well: `tau[0, "elbow"]`. Components are joints, in the order of q, or have the names that an
-    `Unknown` or a `State` gives them.
-
-    In all else an array as any other: what is sliced or computed from it is a plain ndarray.
+    A name may follow other indices: `tau[0, "elbow"]`. Components are joints, in the order of q, or have the names of
+    an `Unknown` or a `State`. Slices and results of computations are plain ndarrays.
     """
 
     names: tuple[str, ...]
@@ -42,7 +40,7 @@ class NamedArray(np.ndarray):
         *before, name = parts
         if not isinstance(name, str) or any(isinstance(part, str) for part in before):
             raise InputError(
-                f'the name of a {self.noun} stands alone or last, as in tau[0, "elbow"], got {quoted(key)}'
+                f'the name of a {self.noun} must be the last index, as in tau[0, "elbow"], got {quoted(key)}'
             )
         if not self.names:
             raise InputError(f"{self._nameless}, got {quoted(key)}")
@@ -53,8 +51,8 @@ class NamedArray(np.ndarray):
     @property
     def _nameless(self) -> str:
         if self.noun == "component":
-            return "an array made of another one does not know its components by name"
-        return f"a {self.noun} has a number and no name, which co.Unknown(..., names=(...)) gives"
+            return "a slice or a result of a computation has no names of components"
+        return f"a {self.noun} has no name here; name the components by co.Unknown(..., names=(...))"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.names)
@@ -65,17 +63,15 @@ class NamedArray(np.ndarray):
 
 @dataclass(frozen=True)
 class Sample(Named[NamedArray]):
-    """The motion at N times, or at one; `sample["elbow"]` is that of one joint.
+    """The motion at N times, or at one time; `sample["elbow"]` is the motion of one joint.
 
     Parameters
     ----------
     t : ndarray, shape (N,) [s]
     q, qd, qdd, tau : ndarray, shape (N, n)
-        [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time. `tau["elbow"]` is that of one
-        joint, shape (N,).
+        [rad, m] and per s, per s2; [N m, N]. No first axis for a single time. `tau["elbow"]` has shape (N,).
     signals : dict of str to ndarray, shape (N, size)
-        The unknown signals and the states; also attributes under their own names. Components with names are known by
-        them: `sample.activation["biceps"]`.
+        Unknown signals and states, also available as attributes: `sample.activation["biceps"]`.
 
     Examples
     --------
@@ -96,7 +92,7 @@ class Sample(Named[NamedArray]):
     def __getitem__(self, joint: str) -> JointSample:
         if joint in self.qd.names and joint not in self.q.names:
             raise InputError(
-                f"joint {joint!r} is part of a ball joint: q has its quaternion, qd[{joint!r}] its velocity"
+                f"joint {joint!r} is part of a ball joint: q holds its quaternion, qd[{joint!r}] its velocity"
             )
         return JointSample(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
@@ -111,7 +107,7 @@ class Sample(Named[NamedArray]):
 
 
 class JointSample(NamedTuple):
-    """The motion of one joint at N times, or at one.
+    """The motion of one joint at N times, or at one time.
 
     Parameters
     ----------
@@ -128,7 +124,7 @@ class JointSample(NamedTuple):
 
 
 class JointReactions(NamedTuple):
-    """Internal force and moment of every joint over time: what the parent exerts on the body.
+    """Force and moment that the parent exerts on each body at its joint, over time.
 
     Parameters
     ----------
@@ -137,7 +133,7 @@ class JointReactions(NamedTuple):
     moment : ndarray, shape (N, n_bodies, 3) [N m]
         About the joint's origin. Both in the axes of the body's link frame.
     bodies : tuple of str
-        Names of the bodies, in this order.
+        Names of the bodies, in the order of the second axis.
     """
 
     t: np.ndarray

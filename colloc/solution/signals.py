@@ -1,4 +1,4 @@
-"""All that varies in time along the motion of a solution, by name, at its nodes or at any times."""
+"""Signals of a solution by name, at the nodes or at any times."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from colloc.support.checks import unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 
-_LISTED = 4  # components named in a table
+_LISTED = 4  # components named in the table
 
 
 class PhasedMotion(Protocol):
-    """A solution, as its signals see it."""
+    """The part of a solution that `Signals` uses."""
 
     @property
     def problem(self) -> Problem | Phases: ...
@@ -28,16 +28,16 @@ class PhasedMotion(Protocol):
     @property
     def title(self) -> str: ...
     def by_phase(self, t: Any = None) -> list[tuple[str, np.ndarray]]:
-        """The phases in which times lie, each with its times."""
+        """See `BaseSolution.by_phase`."""
         ...
 
     def order(self, t: Any = None) -> Any:
-        """Where each of the times stands among those by phase."""
+        """See `BaseSolution.order`."""
         ...
 
 
 class Signals(Tabular, Mapping[str, NamedArray]):
-    """What varies in time along a motion: values at the nodes by name, printed as a table.
+    """Quantities that vary in time along a motion: values at the nodes by name, printed as a table.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Signals(Tabular, Mapping[str, NamedArray]):
         return len(self.definitions)
 
     def at(self, t: Any, *names: str) -> dict[str, NamedArray]:
-        """Signals at some times, by name; NaN in phases without them.
+        """Signals at given times, by name; NaN in phases without them.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Signals(Tabular, Mapping[str, NamedArray]):
 
 
 def _bounds(signal: Signal) -> str:
-    """Bounds of the components, on one line."""
+    """Bounds of the components in one line."""
     pairs = list(dict.fromkeys(zip(signal.lower.tolist(), signal.upper.tolist(), strict=True)))
     if not np.isfinite(pairs).any():
         return "none"
@@ -126,7 +126,7 @@ def _bounds(signal: Signal) -> str:
 
 
 def _values(phase: Any, wanted: list[Signal], t: np.ndarray) -> list[np.ndarray]:
-    """Values of signals in a phase, each shape (N, size); NaN where the phase does not have them."""
+    """Values of signals in a phase, each shape (N, size); NaN for signals that the phase does not have."""
     known = phase.signals.definitions
     there = [known[signal.name] for signal in wanted if signal.name in known]
     arrays = phase.evaluate(lambda now: tuple(signal.at(now) for signal in there), t) if there else ()

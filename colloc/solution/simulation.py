@@ -1,4 +1,4 @@
-"""Forward simulation of a solution by its torques, and how much the motion amplifies errors."""
+"""Forward simulation of a solution under its torques, and growth of errors along the motion."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from colloc.problem.time_sets import WHOLE
 from colloc.solution.sample import Sample
 from colloc.solution.solution import Solution
 
-_SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
-_ROUNDING = 1e-13  # relative size below which a number is rounding
-_LONGEST_STEP = 0.1  # of the integrator, as a fraction of an interval: nothing inside is stepped over
-_NEWTON = 6  # steps to the rates of states that implicit equations give
-_STEPS = 10  # of the variational equation on an interval
+_SAMPLES = 32  # samples on an interval: polynomials of lower degree are represented exactly
+_ROUNDING = 1e-13  # relative size below which a number is rounding error
+_LONGEST_STEP = 0.1  # largest step of the integrator, as a fraction of an interval
+_NEWTON = 6  # Newton steps for the rates of states in implicit equations
+_STEPS = 10  # steps of the variational equation on an interval
 
 
 class Deviations(NamedTuple):
-    """|simulated - predicted| joint positions, then states, at the ends of all intervals, shape (intervals, n + m).
+    """|simulated - predicted| joint positions, then states, at the ends of intervals, shape (intervals, n + m).
 
-    In rad and m, states relative to their `state_sizes`; infinite from where the simulation cannot be carried on.
+    In rad and m, states relative to their `state_sizes`; infinite from the point where the simulation fails.
 
     Parameters
     ----------
     whole : ndarray
         Simulated from the initial state.
     local : ndarray
-        Every interval simulated from the solution's own state at its start.
+        Each interval simulated from the solution's state at its start.
     """
 
     whole: np.ndarray
@@ -47,14 +47,14 @@ class _Reference(NamedTuple):
     ----------
     mesh : ndarray, shape (intervals + 1,) [s]
     coefficients : ndarray, shape (intervals, degree + 1, 2 n_q + 3 n + 2 m + signals)
-        Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions and their rates,
-        velocities and accelerations, states and their rates, exact derivatives of each other, which start at the
-        solution's state; torques less the inverse dynamics of these; signals. Rates of positions are velocities but of
-        quaternions, whose positions are given and velocities follow.
+        Of Chebyshev polynomials in 2 u - 1, with u from 0 to 1 on the interval: positions and their rates, velocities
+        and accelerations, states and their rates, which are exact derivatives of each other and start at the solution's
+        state; torques minus the inverse dynamics of these; signals. Rates of positions are velocities, except for
+        quaternions, whose velocities follow from the positions.
     gap : ndarray, shape (intervals, n_q + n + m)
-        Positions, velocities and states that these reach at the end of the interval, less the solution's own.
+        Positions, velocities and states that the polynomials reach at the end of the interval, minus the solution's.
     size : ndarray, shape (m,)
-        Of the states, see `state_sizes`.
+        Sizes of the states, see `state_sizes`.
     """
 
     mesh: np.ndarray
@@ -64,12 +64,13 @@ class _Reference(NamedTuple):
 
 
 def simulate(solution: Solution, tolerance: float) -> Deviations:
-    """The torques of a solution integrated forward, from its start and from the start of every interval.
+    """Integrate the torques of a solution forward, from its start and from the start of every interval.
 
-    What is integrated is the deviation from the predicted motion: its rate is zero where the torques produce the
-    motion, and the integrator's tolerance is that of the answer. Torques are the solution's own at every time; but
-    joints whose torque is bounded to one value, such as those that nothing drives, get this value, and joints whose
-    torque an equation gives all along, such as that of muscles, get what it gives at the simulated state.
+    The integrated quantity is the deviation from the predicted motion: its rate is zero where the torques produce the
+    motion, so the integrator's tolerance applies to the deviation itself. Torques are those of the solution at every
+    time, with two exceptions. Joints whose torque is bounded to one value, such as passive joints, get this value.
+    Joints whose torque follows from an equation along the whole path, such as muscle torques, get its value at the
+    simulated state.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     for k, coefficients in enumerate(reference.coefficients):
         p = np.concatenate([coefficients.ravel("F"), *_fixed(solution), reference.mesh[k : k + 2]])
         local.append(_after(step, start, p) + reference.gap[k])
-        # Without a deviation to carry on both are the same.
+        # Without a deviation at the start of an interval both simulations are the same.
         carried = _after(step, carried, p) + reference.gap[k] if carried.any() else local[-1]
         whole.append(carried)
     scale, velocities = np.append(np.ones(n), reference.size), range(n_q, n_q + n)
@@ -116,11 +117,11 @@ def _fixed(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _after(step: ca.Function, start: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The deviation at the end of an interval; NaN where the integrator gives up."""
+    """Deviation at the end of an interval; NaN where the integrator fails."""
     if np.isfinite(start).all():
         try:
             return np.array(step(x0=start, p=p)["xf"]).ravel()
-        except RuntimeError:  # too many steps: the simulated motion runs away
+        except RuntimeError:  # too many steps: the simulated motion diverges
             pass
     return np.full_like(start, np.nan)
 
@@ -128,7 +129,7 @@ def _after(step: ca.Function, start: np.ndarray, p: np.ndarray) -> np.ndarray:
 def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     mesh = solution.mesh_times
     intervals, half = mesh.size - 1, np.diff(mesh)[:, None, None] / 2
-    # Chebyshev points are all inside the interval, so that a jump at an end is not seen.
+    # Chebyshev points lie inside the interval, so that a jump at an end is not sampled.
     v = chebyshev.chebpts1(_SAMPLES)
     fit = np.linalg.inv(chebyshev.chebvander(v, _SAMPLES - 1))
     times = (mesh[:-1, None] + (v + 1) * half[..., 0]).ravel()
@@ -162,7 +163,7 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
 
 
 def _position_rates(solution: Solution, sample: Sample, fit: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Coefficients of the rates of positions at a sample of all intervals, given those of velocities."""
+    """Coefficients of the rates of positions at a sample of all intervals, from those of velocities."""
     model = solution.problem.model
     if model.has_plain_velocities:
         return qd
@@ -181,7 +182,7 @@ def values_of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, .
 
 
 def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Coefficients of integrals over the time from values at its start, those of rates being (interval, degree, n)."""
+    """Coefficients of time integrals from values at the start and coefficients of rates, (interval, degree, n)."""
     integral = chebyshev.chebint(rate, lbnd=-1, axis=1) * half
     integral[:, 0] += start
     return integral
@@ -220,9 +221,9 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
 
 
 def explicit_torques(problem: Problem) -> tuple[list[int], ca.Function]:
-    """Joints whose torque follows from positions, velocities, states and signals, and these torques of the slots.
+    """Joints whose torque follows from positions, velocities, states and signals; these torques as functions of slots.
 
-    By equations that hold all along, each of the torque of one joint alone.
+    Only equations along the whole path count, each for the torque of a single joint.
     """
     torques = dict[int, ca.SX]()
     for equation in problem.torque_equations:
@@ -233,7 +234,7 @@ def explicit_torques(problem: Problem) -> tuple[list[int], ca.Function]:
 
 
 def state_rate_function(problem: Problem) -> ca.Function:
-    """Rates of the states by their equations, as a function of the slots, whose own rates are a first guess."""
+    """Rates of the states from their equations, as a function of the slots, whose rates are the initial guess."""
     slots = problem.instant.slots
     rows = ca.vertcat(ca.SX(0, 1), *(problem.rows[state.equation_name].rows.expression for state in problem.states))
     step = slots.state_rates - ca.solve(ca.jacobian(rows, slots.state_rates), rows) if problem.states else rows
@@ -263,10 +264,10 @@ def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
 
 
 def growth(solution: Solution) -> float:
-    """How much errors of joints grow along the motion while its torques, and states, stay as they are.
+    """Growth factor of joint errors along the motion under unchanged torques and states.
 
-    The largest factor, between the ends of any two intervals, by which the largest deviation of any joint can grow
-    to first order, velocities being multiplied by the duration. About 2 for a mass that moves freely.
+    The largest first-order factor between the ends of any two intervals, for the largest deviation of any joint, with
+    velocities multiplied by the duration. About 2 for a mass that moves freely.
 
     The variational equation of the forward dynamics is integrated by the implicit midpoint rule.
     """

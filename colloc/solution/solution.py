@@ -1,4 +1,4 @@
-"""A solution: the motion, how it was found, and how far it can be trusted."""
+"""A solution: the motion, how it was computed, and how accurate it is."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ from colloc.support.named import Named
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
-_LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
+_LISTED = 1e-6  # of a row's natural size: larger violations are listed
 
 
 def of_motion(measure: Callable[[Any], Any]) -> Any:
-    """A property that follows from the motion alone, however it was come by."""
+    """A property that depends only on the motion, and is shared by all solutions with this motion."""
     return kept_by("measured")(part("judge")(measure))
 
 
-# Of the tolerance: an estimate of the distance from the best below needs no finer grid that confirms it. Of 249 motions
-# none is further away than four times the estimate: `benchmarks.gap`.
+# Fraction of the tolerance: a smaller estimated distance from the best cost needs no finer grid to confirm it. Of 249
+# motions none is further away than four times the estimate: `benchmarks.gap`.
 SURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A motion, with what has been measured of it: solutions of which it is the motion share it.
+    """A motion and its measured properties, shared by all solutions that have this motion.
 
     Parameters
     ----------
     x, parameters : ndarray
         Decision vector of the program, and values of its parameters.
     status : Status
-        What the solver says: errors of the cost are those of an optimum.
+        Status from the solver; errors of the cost are estimated for an optimum only.
     """
 
     x: np.ndarray | None = None
@@ -71,7 +71,7 @@ class Measured:
 
 
 class BaseSolution(Named[Any], ABC):
-    """The answer to a problem, as its solver left it: what `Solution` and `PhasesSolution` have in common."""
+    """The common part of `Solution` and `PhasesSolution`."""
 
     _noun = "quantity of a solution"
 
@@ -92,7 +92,7 @@ class BaseSolution(Named[Any], ABC):
     @property
     @abstractmethod
     def problem(self) -> Problem | Phases:
-        """The problem that this answers."""
+        """The problem that was solved."""
 
     @property
     @abstractmethod
@@ -107,17 +107,17 @@ class BaseSolution(Named[Any], ABC):
     @property
     @abstractmethod
     def phases(self) -> Mapping[str, Solution]:
-        """Every phase as a solution of its own; this motion as one phase, without a name, if it has none."""
+        """Every phase as a solution; a motion without phases is one phase with an empty name."""
 
     @property
     @abstractmethod
     def start_times(self) -> dict[str, float]:
-        """When every phase begins [s]."""
+        """Start times of the phases [s]."""
 
     @property
     @abstractmethod
     def error(self) -> LocalError:
-        """The error of the motion between the nodes, on every interval, by source; `float(error)` is their sum."""
+        """Error of the motion between the nodes, on every interval, by source; `float(error)` is the sum."""
 
     @property
     @abstractmethod
@@ -132,7 +132,7 @@ class BaseSolution(Named[Any], ABC):
     @property
     @abstractmethod
     def cost_scale(self) -> float:
-        """Scale of changes and errors of the cost: its terms' sizes, here or at a motion slightly off."""
+        """Scale of changes and errors of the cost: sizes of its terms, here or at a slightly different motion."""
 
     @property
     @abstractmethod
@@ -151,7 +151,7 @@ class BaseSolution(Named[Any], ABC):
 
     @abstractmethod
     def at(self, t: Any) -> Sample:
-        """The motion at any times, on the transcription's own curve.
+        """The motion at any times, on the curve of the transcription.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class BaseSolution(Named[Any], ABC):
         Raises
         ------
         InputError
-            For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
+            For times outside the motion, and for phases with different joints: use ``solution["flight"].at``.
         """
 
     @abstractmethod
@@ -170,12 +170,12 @@ class BaseSolution(Named[Any], ABC):
 
     @abstractmethod
     def violations_at(self, t: Any) -> list[Violation]:
-        """Every constraint row at given times, the worst of them for each row, worst row first.
+        """Largest violation of every constraint row at given times, worst row first.
 
         Parameters
         ----------
         t : shape (N,) [s]
-            Within 0 .. duration. Constraints at one moment or at the ends are taken where they hold.
+            Within 0 .. duration. Constraints at one time or at the ends are evaluated where they hold.
         """
 
     @property
@@ -185,7 +185,7 @@ class BaseSolution(Named[Any], ABC):
 
     @abstractmethod
     def reactions(self, t: Any = None) -> JointReactions:
-        """Internal force and moment of every joint, at the nodes or at given times.
+        """Force and moment that the parent exerts on each body at its joint, at the nodes or at given times.
 
         Parameters
         ----------
@@ -195,9 +195,9 @@ class BaseSolution(Named[Any], ABC):
 
     @cached_property
     def signals(self) -> Signals:
-        """All that varies in time, by name, printed as a table; also attributes: ``solution.thrust``.
+        """All quantities that vary in time, by name, printed as a table; also attributes: ``solution.thrust``.
 
-        Where a name is that of something else, as `x` is, brackets have the signal: `solution.signals["x"]`.
+        Use brackets for a name that is an attribute already, such as `x`: `solution.signals["x"]`.
         """
         return Signals(self)
 
@@ -223,7 +223,7 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     def history(self) -> dict[str, list[float]]:
-        """The solver's record of every iteration: cost, infeasibility, stationarity, ..."""
+        """Record of the solver's iterations: cost, infeasibility, stationarity, ..."""
         return self.outcome.history
 
     @property
@@ -235,65 +235,65 @@ class BaseSolution(Named[Any], ABC):
     def seconds(self) -> dict[str, float]:
         """Wall time [s] of the call, "call", and its parts, which add up to it.
 
-        "build" makes programs and their functions, "starts" looks for cheaper optima, "solve" is the solver's, of which
-        "callbacks" are functions and derivatives, "judge" measures errors, "switches" divides motions, "other" is the
-        rest.
+        "build": programs and their functions; "starts": search for cheaper optima; "solve": the solver, of which
+        "callbacks" are functions and derivatives; "judge": error estimates; "switches": division into arcs; "other":
+        the rest.
         """
         return self.outcome.seconds
 
     @property
     def message(self) -> str:
-        """The solver's own words."""
+        """Message of the solver."""
         return self.outcome.message
 
     @cached_property
     def status(self) -> Status:
-        """How the solve ended; if the solver is content, judged by what happens between the nodes.
+        """How the solve ended; a solve that converged is also judged by the motion between the nodes.
 
         `COARSE` if the grid is too coarse for the motion, `VIOLATED` if a constraint is violated.
         """
         if self.outcome.status is not Status.SOLVED:
             return self.outcome.status
         tolerance = self.outcome.tolerance
-        if self.outcome.judges_motion and self.error.untrue > tolerance:
+        if self.outcome.judges_motion and self.error.motion_error > tolerance:
             return Status.COARSE
         if self.exceeds(tolerance):
             return Status.VIOLATED
         dear = self.outcome.judges_cost and self.error["cost"].total > self.outcome.cost_tolerance
-        dear = dear or self.adds_up_to_too_much
+        dear = dear or self.exceeds_tolerance_in_sum
         unconfirmed = self.cost_change > tolerance and self.outcome.cost_tolerance > SURE * tolerance
         return Status.COARSE if dear or unconfirmed else Status.SOLVED
 
     def exceeds(self, tolerance: float) -> bool:
-        """Whether a motion that is true exceeds its bounds; unlike the status it takes no estimate of the cost's error.
+        """Whether an accurate motion exceeds its bounds; unlike the status, independent of the error of the cost.
 
         Parameters
         ----------
         tolerance : float
-            Excess that bounds may have, relative to their natural sizes.
+            Largest permitted excess, relative to natural sizes.
         """
         tolerance = finite_number("tolerance", tolerance, positive=True)
         if self.outcome.status is not Status.SOLVED or not self.outcome.judges_motion:
             return False
-        return self.error.untrue <= self.outcome.tolerance and bool(self.error.bounds.max() > tolerance)
+        return self.error.motion_error <= self.outcome.tolerance and bool(self.error.bounds.max() > tolerance)
 
     @property
     def judged_error(self) -> LocalError:
-        """The error that the status judges: without the cost's where its distance from the best does not count."""
+        """The error that determines the status, without the cost's if its distance from the best is not judged."""
         return self.error if self.outcome.judges_cost else self.error.without("cost")
 
     @property
-    def adds_up_to_too_much(self) -> bool:
-        """Whether all sources of error that the status judges are together above the tolerance."""
+    def exceeds_tolerance_in_sum(self) -> bool:
+        """Whether the sum of all sources of error that determine the status exceeds the tolerance."""
         outcome = self.outcome
         most = max(outcome.tolerance, outcome.cost_tolerance if outcome.judges_cost else 0.0)
         return outcome.judges_motion and float(self.judged_error) > most
 
     @property
     def cost_change(self) -> float:
-        """Relative change of the cost in the last round of a refinement; infinite if no second round came to its end.
+        """Relative change of the cost in the last refinement iteration; infinite if there was no second one.
 
-        Zero without a refinement.
+        Zero without refinement.
         """
         if len(self.rounds) < 2:
             return float("inf") if self.rounds else 0.0
@@ -311,19 +311,19 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     def cost(self) -> float:
-        """The cost, all terms together."""
+        """The sum of all terms of the cost."""
         return sum(self.terms.values())
 
     @property
     def levels(self) -> dict[str, float]:
-        """The costs in their order of importance, by name: those that are kept, and the one that is minimised."""
+        """Costs in their order of importance, by name: those held at their optimum, then the one that is minimised."""
         if self.ordered is None:
             return {" + ".join(self.terms): self.cost}
         return dict(zip(self.ordered.names, (*self.ordered.costs, self.cost), strict=False))
 
     @property
     def violation(self) -> float:
-        """Largest fine-grid violation over all constraints, relative to each row's natural size."""
+        """Largest violation of all constraints on the fine grid, relative to each row's natural size."""
         return max((v.relative for v in self.violations), default=0.0)
 
     @property
@@ -333,7 +333,7 @@ class BaseSolution(Named[Any], ABC):
 
     @property
     def q(self) -> NamedArray:
-        """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
+        """Joint positions at the nodes, shape (N, n) [rad, m]; `q["elbow"]` is one joint."""
         return self.nodes.q
 
     @property
@@ -362,9 +362,9 @@ class BaseSolution(Named[Any], ABC):
         return np.clip(times / T, 0, 1)
 
     def by_phase(self, t: Any = None) -> list[tuple[str, np.ndarray]]:
-        """The phases in which times lie, in their order, each with its times since its own start [s].
+        """The phases that contain given times, in order, each with its times since the start of the phase [s].
 
-        Where two phases meet, a time is of the later one. A motion that is not in phases is one without a name.
+        A time where two phases meet belongs to the later one. A motion without phases is one phase with an empty name.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ class BaseSolution(Named[Any], ABC):
         ]
 
     def order(self, t: Any = None) -> Any:
-        """Where each of the times stands among those sorted by phase; a number for a single time, all for None."""
+        """Index of each time among the times sorted by phase; a number for a single time, a full slice for None."""
         if t is None:
             return slice(None)
         _, numbers = self._numbered(t)
@@ -389,23 +389,23 @@ class BaseSolution(Named[Any], ABC):
         return order[0] if np.ndim(t) == 0 else order
 
     def _numbered(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Times within the motion, and the number of the phase at each, the later one where two meet."""
+        """Times within the motion, and the number of the phase of each."""
         times = np.atleast_1d(self._normalised(t)) * self.duration
         numbers = np.searchsorted(list(self.start_times.values()), times, side="right") - 1
         return times, np.clip(numbers, 0, len(self.phases) - 1)
 
     def cost_gap(self) -> CostGap:
-        """The estimate of how far the cost is from the best, made anew, of which `error` keeps what it says."""
+        """A new estimate of the distance of the cost from the best; `error` keeps its result."""
         by_ipopt = partial(quadratic_optimum, compile=self.nlp.compile)
         return CostGap(self.program, self.x, self.parameters, self.cost_scale, by_ipopt)
 
     def _details(self) -> list[tuple[str, str]]:
-        """More lines of the table."""
+        """Additional lines of the table."""
         return []
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for other processes: the program to be built there, and arrays and names that follow from it."""
-        with suppress(InputError):  # of what is not finite, or of different joints
+        """State for pickling: the deferred program, and arrays and names that follow from it."""
+        with suppress(InputError):  # values that are not finite, or different joints
             _ = self.status, self.terms, self.nodes
         kept = {name: value for name, value in vars(self).items() if name != "signals"}  # which are functions
         return kept | {"program": DeferredNLP.of(self.program)}
@@ -439,16 +439,16 @@ class BaseSolution(Named[Any], ABC):
         return Table(self.title, ("", ""), rows + self._violated())
 
     def _violated(self) -> list[tuple[str, str]]:
-        """Lines of the table on what is violated; of equations that a solved motion meets how far it strays."""
+        """Lines of the table about violations, and about errors of equations between the nodes of a solved motion."""
         equations = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
         violations = [v for v in self.violations if v not in equations]
         worst = violations[0].relative if violations else 0.0
-        # Of a bound at zero the natural size is one unit, which a reader must know.
+        # The natural size of a bound at zero is one unit, which the reader must be told.
         relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in violations[:1] if v.relative > 0)
-        lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(violations)]
+        lines = [("violation", f"{short(worst)}{relative}, including between nodes"), *_places(violations)]
         if places := _places(equations):
             strays = sum(self.error[source].total for source in ("dynamics", "equations"))
-            lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
+            lines += [("equations", f"relative error of the motion between nodes: {strays:.1e}"), *places]
         return lines
 
 
@@ -459,26 +459,26 @@ class Solution(BaseSolution):
     Parameters
     ----------
     program : NLP or DeferredNLP
-        The nonlinear program that was solved, with its problem and transcription; one that came from another process,
-        or from a file, is built on first use.
+        The nonlinear program that was solved, with its problem and transcription. A program from another process or
+        from a file is built on first use.
     outcome : Outcome
-        What the solver left behind.
+        Result of the solver.
     parameters : ndarray
         Values of the problem's parameters.
     rounds : tuple of RefinementRound
-        The rounds of the refinement that led here, this one the last; empty without one.
+        The refinement iterations that led here, this one last; empty without refinement.
     starts : Starts or None
-        Where the starts of the solve have led; None if there was the guess alone. Files do not keep it.
+        Results of the starts; None if the guess was the only one. Not stored in files.
     plan : tuple of str
-        The steps that made this answer: see the plan of `solve`. Files do not keep it.
+        Steps that produced this answer, see `solve`. Not stored in files.
     ordered : OrderedCosts, optional
-        Of a problem with costs in order of importance: the problem as it is stated, and the costs that are kept.
+        For costs in order of importance: the original problem, and the costs that are held.
     measured : Measured
-        The motion, with what is known of it; that of another solution if the motion is the same.
+        The motion and its measured properties, shared with other solutions of the same motion.
     total_cost_scale : float
-        Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
+        Scale of the cost of the whole motion if this is a phase: lower limit of the scale of its cost's errors.
     part_of : (CostGap, str), optional
-        How far that motion is from the best, and the name of this phase.
+        Distance of the cost of the whole motion from the best, and the name of this phase.
 
     Examples
     --------
@@ -535,7 +535,7 @@ class Solution(BaseSolution):
     @of_motion
     def error(self) -> LocalError:
         gap, name = self.part_of or (self.cost_gap(), "")
-        # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
+        # The distance from the best means nothing for an iterate that is no optimum of its own program.
         share = partial(gap.share, name) if self.outcome.status is Status.SOLVED else None
         return local_error(self.program, self.x, self.parameters, self.cost_scale, share)
 
@@ -598,8 +598,8 @@ class Solution(BaseSolution):
         Returns
         -------
         ndarray or tuple of ndarray
-            Of a scalar, shape (N,); of a column, (N, rows); of a matrix, (N, rows, columns). Without the first axis
-            for a single time.
+            Shape (N,) for a scalar, (N, rows) for a column, (N, rows, columns) for a matrix; no first axis for a single
+            time.
         """
         function("evaluate", fn, "a function of the instant", "now")
         times = self.t if t is None else finite_array("t", t)
@@ -628,7 +628,7 @@ class Solution(BaseSolution):
         return JointReactions(times, force, moment, names)
 
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
-        """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
+        """Values of expressions in the symbols of the problem's instant, each shape (N, entries)."""
         now, grid = self.problem.instant, self.nlp.grid
         rates = ca.vertcat(*(getattr(now.slots, k) for k in RATES))
         if any(ca.depends_on(expression, rates) for expression in expressions):
@@ -637,7 +637,7 @@ class Solution(BaseSolution):
         function = ca.Function("evaluate", now.slots, expressions, {"allow_free": True})
         if function.has_free():
             free = ", ".join(function.get_free())
-            raise InputError(f"a function to evaluate uses symbols that this problem does not know: {free}")
+            raise InputError(f"a function to evaluate must use symbols of this problem only, got {free}")
         arrays = sites.evaluate(function.call(list(sites.local.arguments)), self.x, self.parameters)
         if any(np.isnan(array).any() for array in arrays):
             check_numbers("evaluate", function)
@@ -645,7 +645,7 @@ class Solution(BaseSolution):
 
 
 def _shaped(values: np.ndarray, shape: tuple[int, int], *, single: bool) -> np.ndarray:
-    """Samples (N, entries), column after column, in the shape of the expression."""
+    """Samples (N, entries), in column-major order, in the shape of the expression."""
     rows, columns = shape
     samples = values.reshape(values.shape[0], columns, rows).swapaxes(1, 2)
     if columns == 1:
@@ -654,5 +654,5 @@ def _shaped(values: np.ndarray, shape: tuple[int, int], *, single: bool) -> np.n
 
 
 def _places(violations: list[Violation]) -> list[tuple[str, str]]:
-    """Lines on the worst of some violations, and where they are."""
+    """Lines about the largest violations, with row and time."""
     return [("", f"{v.row}: by {v} at t = {short(v.t)} s") for v in violations if v.relative > _LISTED][:5]

@@ -17,12 +17,12 @@ R = TypeVar("R")
 
 
 def solution_query(about: type | UnionType = Solution | PhasesSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function check that its first argument, `solution`, is one, and end by Ctrl-C however long it takes.
+    """Make a function check its first argument, `solution`, and respond to Ctrl-C at any time.
 
     Parameters
     ----------
     about : type or union of types
-        What may be handed over as a solution.
+        Accepted types of the argument.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:

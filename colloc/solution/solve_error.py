@@ -1,4 +1,4 @@
-"""The error that a failed solve raises, which carries the last iterate."""
+"""The error of a failed solve, with its last iterate."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from colloc.solution.solution import Solution
 
 
 class SolveError(RuntimeError):
-    """A solve that ended without an optimum.
+    """Error of a solve that ended without an optimum.
 
     Attributes
     ----------
     solution : Solution
-        The last iterate, with its status, violations and convergence history. Only in the process that solved where
-        its problem has functions that cannot be sent to another, while the reason always can.
+        The last iterate, with its status, violations and convergence history. It stays in the process that solved if
+        the problem has functions that cannot be pickled; the message is always available.
 
     Examples
     --------
@@ -43,11 +43,11 @@ class SolveError(RuntimeError):
     def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
         try:
             last = pickle.dumps(self._solution)
-        except Exception:  # whatever keeps a user's functions from being sent
+        except Exception:  # any error that prevents a user's functions from being pickled
             last = None
         return _received, (str(self), last)
 
 
 def _received(message: str, solution: bytes | None) -> SolveError:
-    """The error in another process than it was raised in."""
+    """The error in another process than the one that raised it."""
     return SolveError(message, None if solution is None else pickle.loads(solution))

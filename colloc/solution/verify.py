@@ -1,4 +1,4 @@
-"""Verification: does the motion follow from its torques, hold its constraints, and satisfy first-order optimality?"""
+"""Verification of dynamics, constraints and first-order optimality by independent means."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from colloc.support.checks import finite_number
 from colloc.support.display import Table, short
 from colloc.transcription import BaseNLP
 
-NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
-_NOTICEABLE = 1e-6  # deviation of a joint that a table speaks about [rad, m]
-_UNSTABLE = 100.0  # growth from which the deviation of the whole says little about the solution
+NEAR_LOCK = np.radians(5.0)  # angle between the outer of three axes below which gimbal lock is near
+_NOTICEABLE = 1e-6  # smallest deviation of a joint that the table comments on [rad, m]
+_UNSTABLE = 100.0  # growth factor from which the deviation of the whole motion says little about the solution
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class KKT:
     complementarity : float
         Largest product of a multiplier with the distance to its bound.
     sign : float
-        Largest multiplier that pushes away from its bound.
+        Largest multiplier with the wrong sign.
     """
 
     stationarity: float
@@ -45,28 +45,27 @@ class KKT:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of an independent look at a solution.
+    """Result of an independent check of a solution.
 
     Parameters
     ----------
     forward_error : float [rad, m]
         Largest deviation of any joint when the torques are integrated forward from the initial state, or of a `State`
-        by its equation, relative to its natural size and largest value.
+        under its equation, relative to its natural size and largest value.
     terminal_miss : float [rad, m]
-        Largest deviation at the end alone.
+        Largest deviation at the end.
     joint_errors : ndarray, shape (n + m,) [rad, m]
         Largest deviation of every joint, then of every state.
     local_errors : ndarray, shape (intervals, n + m) [rad, m]
-        Deviation of every joint and state at the end of every interval, each simulated from the solution's own
-        state at its start: the error of the solution, without what an unstable motion makes of it.
+        Deviation of every joint and state at the end of every interval, each simulated from the solution's state at its
+        start: the error of the solution without its growth along an unstable motion.
     growth : float
-        How much a deviation can grow along the motion while the torques stay as they are; see
-        `colloc.solution.simulation.growth`.
+        Factor by which a deviation can grow under unchanged torques; see `colloc.solution.simulation.growth`.
     violations : list of Violation
         Every constraint row on a fine grid, worst first.
     kkt : KKT
     singular : list of SingularPosture
-        Sequences of three angles that come near gimbal lock, within 5 degrees.
+        Sequences of three angles within 5 degrees of gimbal lock.
 
     Examples
     --------
@@ -113,7 +112,6 @@ class Verification:
         return Table("Verification", ("", ""), rows)
 
     def _where(self) -> str:
-        """The worst interval, if it stands out."""
         worst, intervals = int(self.local_errors.max(axis=1).argmax()), len(self.local_errors)
         return f", in interval {worst + 1} of {intervals}" if self.local_error > _NOTICEABLE and intervals > 1 else ""
 
@@ -123,20 +121,19 @@ class Verification:
 
 @solution_query()
 def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> Verification:
-    """Check a solution by means it was not made with.
+    """Check a solution by methods independent of the solve.
 
-    The torques are integrated forward by CVODES (variable order and step) as Xiang et al. (2009) did with a commercial
-    code: from the initial state, and once more on every interval from the solution's own state at its start (Haman and
-    Rao 2024). A torque that an equation gives from the state, as that of muscles, is what it gives at the simulated
-    state: what drives the muscles moves the bodies. An unstable motion amplifies errors, by a factor that is found as
-    well: the deviation of the whole then says more about the motion than about the solution, the deviations of the
-    intervals do not.
+    The torques are integrated forward by CVODES (variable order and step), as Xiang et al. (2009) did with a commercial
+    code: from the initial state, and on every interval from the solution's state at its start (Haman and Rao 2024). A
+    torque that follows from the state by an equation, such as a muscle torque, is evaluated at the simulated state. An
+    unstable motion amplifies errors by a factor that is computed as well. If that factor is large, judge the solution
+    by the deviations of the intervals, not by that of the whole motion.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
-        Of a motion in phases every phase is integrated from its own initial state; that one phase goes on where another
-        ends, or what an impact makes of it, the violations tell.
+        In a motion with phases, every phase is integrated from its own initial state. Links and impacts between phases
+        are checked in `violations`.
     tolerance : float
         Relative and absolute tolerance of the integrator.
 
@@ -147,12 +144,12 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
     Raises
     ------
     InputError
-        For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
+        If joints carry no inertia, so that the mechanism cannot be simulated forward; names the joints.
 
     See Also
     --------
-    refine : What to do about an answer that does not hold.
-    Solution : Has the errors that a solve itself estimates.
+    refine : Finer grids, for a solution that fails the check.
+    Solution : Error estimates made by the solve itself.
 
     Examples
     --------
@@ -183,13 +180,13 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
 
 
 def _names(solution: Solution) -> tuple[str, ...]:
-    """Names of the columns of its simulation: joints, then components of states."""
+    """Names of the columns of the simulation: joints, then components of states."""
     states = (label for state in solution.problem.states for label in state.labels)
     return (*solution.problem.model.joint_names, *states)
 
 
 def _singular(solution: Solution) -> list[SingularPosture]:
-    """Postures at which three angles come near gimbal lock, looked for between nodes as well."""
+    """Postures near gimbal lock of three angles, between nodes too."""
     mesh = solution.mesh_times
     t = np.unique(np.linspace(mesh[:-1], mesh[1:], 11))
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
@@ -205,7 +202,7 @@ def kkt(
 ) -> KKT:
     """Optimality residuals of a point of an NLP with multipliers (positive at an upper bound).
 
-    Rows are divided by scales, shape (n_g,), by default their natural sizes.
+    Rows are divided by `scale_g`, shape (n_g,), by default their natural sizes.
     """
     scale_g = nlp.scale_g if scale_g is None else scale_g
     gradient = np.array(nlp.grad_f(x, p)[1] + nlp.jac_g(x, p)[1].T @ lam_g).ravel() + lam_x
@@ -217,7 +214,7 @@ def kkt(
     free = lower < upper  # the multiplier of an equality may have either sign and any gap
     above, below = np.maximum(multipliers, 0)[free], np.maximum(-multipliers, 0)[free]
     gap_above, gap_below = (upper - values)[free], (values - lower)[free]
-    # A multiplier at a bound that does not exist has the wrong sign.
+    # A multiplier at an infinite bound has the wrong sign.
     wrong = np.concatenate([above[np.isinf(gap_above)], below[np.isinf(gap_below)]])
     products = [
         pull[np.isfinite(gap)] * gap[np.isfinite(gap)] for pull, gap in ((above, gap_above), (below, gap_below))

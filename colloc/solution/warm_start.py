@@ -1,4 +1,4 @@
-"""Where a solve starts: from a guess, or from an earlier solution on any grid."""
+"""Start of a solve: a guess, or an earlier solution on any grid."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MotionGuess = PhaseGuess | BaseSolution  # or a mapping by phase
 
 
 def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
-    """A decision vector, and multipliers where they fit.
+    """Initial decision vector, and multipliers if they fit.
 
     Parameters
     ----------
     nlp : NLP or PhasesNLP
     guess : line, keyframes, function of time, Solution, mapping of signal to such, or None
-        Of a motion in phases over all of them, or a mapping of phase to such a guess. Where it misses what is fixed at
-        the ends or at single moments, the whole of it is bent.
+        For a motion in phases, a guess over all of them, or a mapping of phase to such a guess. The guess is deformed
+        to meet values that are fixed at the ends or at single times.
     parameters : ndarray, shape (n_p,)
     """
     check_kind(nlp.problem, guess)
     multipliers, near_optimum = None, False
     if isinstance(guess, BaseSolution):
-        # An iterate that is no optimum would mislead.
+        # Multipliers of an iterate that is no optimum would mislead.
         optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
         same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
@@ -43,7 +43,7 @@ def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray)
 
 
 def _decision_vector(nlp: NLP | PhasesNLP, guess: MotionGuess) -> np.ndarray:
-    """A guess in the variables of a program, as it is."""
+    """A guess in the variables of a program, unchanged."""
     if isinstance(guess, BaseSolution) and _has_variables_of(guess, nlp):
         return guess.x
     guesses = _by_phase(nlp.problem, guess)
@@ -51,7 +51,7 @@ def _decision_vector(nlp: NLP | PhasesNLP, guess: MotionGuess) -> np.ndarray:
 
 
 def _has_variables_of(solution: BaseSolution, nlp: NLP | PhasesNLP) -> bool:
-    """Whether a solution is a point in the variables of a program."""
+    """Whether a solution has the variables of a program."""
     return solution.program.curves == nlp.curves and solution.x.size == nlp.n_x
 
 
@@ -75,14 +75,14 @@ def _by_phase(problem: Problem | Phases, guess: MotionGuess) -> Mapping[str, Pha
 
 
 def _multipliers(nlp: BaseNLP, solution: BaseSolution) -> dict[str, np.ndarray] | None:
-    """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
+    """Multipliers of an optimum with the same variables; zero for rows at new sites, None if other rows differ."""
     rows, earlier = np.zeros(nlp.n_g), solution.nlp
     if [_labels(block) for block in earlier.constraints] != [_labels(block) for block in nlp.constraints]:
         return None
     pieces = np.split(solution.multipliers["g"], earlier.offsets[1:-1])
     for block, first, before, piece in zip(nlp.constraints, nlp.offsets, earlier.constraints, pieces, strict=False):
         values = piece.reshape(before.n_slices, before.n_rows)
-        # Control points may sit at the same time, but are never new.
+        # Control points may have the same time, but are never new.
         if not np.array_equal(block.sites.s, before.sites.s):
             place = {site: k for k, site in enumerate(_sites(before))}
             values = np.vstack([values, np.zeros(before.n_rows)])[[place.get(site, -1) for site in _sites(block)]]

@@ -1,14 +1,14 @@
-"""Many problems at once: the optima that random starts lead to, and parameter studies.
+"""Many solves: the optima that random starts reach, and parameter studies.
 
-search      multistart: random starts, the best of which are solved on the grid asked for
+search      multistart: random starts, the best of which are solved on the final grid
 programs    the program with which many solves begin
-guesses     whether the caller's guess fits
+guesses     checks of the caller's guess
 optima      the optima of a search, distinguished by cost and motion
 sweep       sweep: a problem for many values, resumed from a folder
-cases       its cases: which there are and who starts from whom, how one is solved and stored
-table       its table: named columns, and the solutions behind its rows
-executors   a task on many items: here, on any executor, on processes of our own
-warnings    warnings of many solves, those that are alike said once
+cases       cases of a sweep: enumeration, start from a neighbour, solve and storage
+table       table of a sweep: named columns, and solutions of rows
+executors   a task on many items, in this process or on an executor
+warnings    warnings of many solves, grouped
 """
 
 from colloc.support.packages import register_public

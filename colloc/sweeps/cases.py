@@ -1,4 +1,4 @@
-"""The cases of a sweep: which there are and which of them starts from which, how a worker solves and stores one."""
+"""Cases of a sweep: enumeration, choice of the neighbour to start from, solve and storage by a worker."""
 
 from __future__ import annotations
 
@@ -35,12 +35,7 @@ Values = Mapping[str, Any]
 
 
 def enumerate_cases(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names and values of all cases, shape (cases, names): of a grid all combinations, the last name varying fastest.
-
-    Parameters
-    ----------
-    cases : mapping of str to sequence, or sequence of mappings
-    """
+    """Names and values of all cases, shape (cases, names); a grid in all combinations, the last name fastest."""
     if isinstance(cases, Mapping):
         names = tuple(text("name in cases", name) for name in cases)
         axes = [finite_array(f"cases of {name!r}", cases[name], (None,)) for name in names]
@@ -60,10 +55,10 @@ def enumerate_cases(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | None]:
-    """For every case the nearest before it, values over their ranges, the latest of equals; None for the first.
+    """The nearest case before each case, by values relative to their ranges, the latest of equals; None for the first.
 
-    In a grid that is its neighbour along the last name, and where a line begins that along the name before: lines are
-    independent of each other. In a table names have no steps, and distance alone counts.
+    In a grid this is the neighbour along the last name, or along the name before where a line begins: lines are
+    independent of each other. In a table only the distance counts.
     """
     width = np.ptp(table, axis=0)
     columns = np.ascontiguousarray((table / np.where(width > 0, width, 1.0)).T)
@@ -72,7 +67,7 @@ def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | No
         apart = np.abs(columns[:, :k] - columns[:, k, None])
         distance = np.round(apart.sum(axis=0), 12)
         if grid:
-            # Steps of different names are as good as each other where they are one step of a grid.
+            # Single grid steps along different names count as equally long.
             changed = np.count_nonzero(apart, axis=0)
             distance[changed > changed.min()] = np.inf
         parents.append(k - 1 - int(np.argmin(distance[::-1])))
@@ -80,12 +75,12 @@ def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | No
 
 
 def checked_record(record: Mapping[str, Any] | None, columns: Iterable[str]) -> dict[str, Any]:
-    """The caller's columns; InputError for a name that is taken, or a value that cannot be called."""
+    """Return the caller's columns; raise InputError for a name in use, or a value that cannot be called."""
     columns = tuple(columns)
     functions = {} if record is None else dict(mapping("record", record))
     for name, fn in functions.items():
         if text("name in record", name) in columns:
-            raise InputError(f"record cannot have {name!r}, which is a column already: {', '.join(columns)}")
+            raise InputError(f"name {name!r} in record is a column already; choose another than {', '.join(columns)}")
         if not callable(fn):
             raise InputError(f"record {name!r} must be a function of the solution, got {quoted(fn)}")
     return functions
@@ -98,7 +93,7 @@ class Case(NamedTuple):
     ----------
     values : mapping of str to float
     neighbour : tuple of values and bytes, optional
-        A solved case from which it starts, and its file.
+        Values and file of the solved case from which it starts.
     """
 
     values: Values
@@ -106,14 +101,14 @@ class Case(NamedTuple):
 
 
 class StoredCase(NamedTuple):
-    """A case as a sweep keeps it.
+    """A case as a sweep stores it.
 
     Parameters
     ----------
     row : dict
-        Its row of the table; "reason" says why there is no solution, and is empty where there is one.
+        Row of the table; "reason" of a failure, empty if there is a solution.
     content : bytes
-        Its file, an archive as `colloc.save` writes them; empty where none is worth keeping.
+        File of the case, an archive as `colloc.save` writes them; empty if there is nothing to keep.
     """
 
     row: dict[str, Any]
@@ -122,23 +117,23 @@ class StoredCase(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CaseSolver(Portable):
-    """A worker for cases: it solves them, stores them, and makes solutions of what it has stored.
+    """Worker that solves cases, stores them, and restores their solutions.
 
     Parameters
     ----------
     problem : Problem, Phases, or callable
-        With the values as parameters, or as arguments of the function that states it.
+        A problem with the values as parameters, or a function with the values as arguments.
     program : DeferredNLP, optional
-        Of all cases on the first grid, where they differ in parameters.
+        Program of all cases on the first grid, if they differ only in parameters.
     curve : optional
     tol : float, optional
     record : mapping of str to callable
-        Solution -> number, columns of the table beside the library's.
+        Functions of a solution that return a number, for additional columns.
     solver : Solver
     parameters : callable, optional
-        Values -> the problem's parameters, where they are not the values themselves.
+        Function of the values that returns the problem's parameters, if they are not the values themselves.
     guess : optional
-        For a case without a neighbour, as `co.solve` takes it.
+        Guess for a case without a neighbour, as in `co.solve`.
     """
 
     problem: Problem | Phases | Callable[..., Problem | Phases]
@@ -151,7 +146,7 @@ class CaseSolver(Portable):
     guess: Any = None
 
     def __call__(self, case: Case) -> StoredCase:
-        """A case solved; its row has the reason where that has failed."""
+        """Solve a case; the row has the reason if that failed."""
         try:
             solution = self._solved(case)
             stored = self._stored(solution)
@@ -159,11 +154,11 @@ class CaseSolver(Portable):
                 self._latest.clear()
                 self._latest[stored.content] = solution
             return stored
-        except Exception as error:  # of a user's function, too: one case is one row
+        except Exception as error:  # errors of a user's function as well: one case is one row
             return _stored({"status": "", "reason": f"{type(error).__name__}: {error}"})
 
     def _solved(self, case: Case) -> Solution | PhasesSolution:
-        """The solution of a case, in whatever status the solver has left it."""
+        """The solution of a case, whatever its status."""
         with seconds_of_call() as spent:
             solution = self._answer(case)
             solution = replace(solution, outcome=replace(solution.outcome, seconds=spent))
@@ -173,7 +168,7 @@ class CaseSolver(Portable):
         return solution
 
     def _answer(self, case: Case) -> Solution | PhasesSolution:
-        """The motion at the end of the steps of a case."""
+        """The motion after all steps of the plan."""
         begin = time.perf_counter()
         with part("build"):
             nlp = self._program(case.values).built
@@ -181,7 +176,7 @@ class CaseSolver(Portable):
         guess = self.guess if case.neighbour is None else self._neighbour(nlp, *case.neighbour)
         solved = Solve()(Attempt(nlp, run, guess, begin=begin))
         if case.neighbour is not None and solved.answer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
-            solved = Solve()(Attempt(nlp, run, self.guess, begin=begin))  # a neighbour that misleads
+            solved = Solve()(Attempt(nlp, run, self.guess, begin=begin))  # a neighbour may be a misleading start
         if self.tol is not None:
             solved = replace(solved, guess=None).followed([Refine(), AtSwitches()])
         return solved.answer
@@ -208,11 +203,10 @@ class CaseSolver(Portable):
         return Run(problem.parameter_values(parameters), self.solver, False, tolerance)
 
     def problem_of(self, values: Values) -> Problem | Phases:
-        """The problem of a case."""
         return self._program(values).problem
 
     def _program(self, values: Values) -> DeferredNLP:
-        """The program of a case on its first grid."""
+        """The program of a case on the first grid."""
         if self.program is not None:
             return self.program
         assert callable(self.problem)
@@ -224,17 +218,17 @@ class CaseSolver(Portable):
         return first_program(problem, self.curve, guessed=self.guess is not None)
 
     def _neighbour(self, nlp: NLP | PhasesNLP, values: Values, content: bytes) -> Solution | PhasesSolution:
-        """The solution in the file of a case from which another starts."""
+        """The solution in the file of a neighbour."""
         latest = self._latest.get(content)
         return self._solution(nlp.problem, nlp, values, content) if latest is None else latest
 
     @cached_property
     def _latest(self) -> dict[bytes, Solution | PhasesSolution]:
-        """The last solution by its file, which as a rule is the next case's neighbour, where cases share a problem."""
+        """The last solution with its file, usually the next case's neighbour, if cases share a problem."""
         return {}
 
     def solution(self, values: Values, content: bytes) -> Solution | PhasesSolution:
-        """The solution in a case's file, its program built on demand."""
+        """The solution in a case's file; its program is built on demand."""
         program = self._program(values)
         return self._solution(program.problem, program, values, content)
 
@@ -245,7 +239,7 @@ class CaseSolver(Portable):
         values: Values,
         content: bytes,
     ) -> Solution | PhasesSolution:
-        """The solution in a file, as that of a program which is on the same grid, or else of one on its grid."""
+        """The solution in a file, with `program` if that has the same grid, otherwise with a new program."""
         arrays, meta = from_bytes("a case", content)
         nodes, largest = extra_nodes(arrays, meta["curves"]), 10 * arrays["x"].size
         recipes = DeferredNLP.of(program).recipes
@@ -268,8 +262,8 @@ def _stored(
 
 
 def read_case(content: bytes) -> StoredCase:
-    """The case that a file holds; InputError for other bytes."""
+    """Read the case in a file; raise InputError for other bytes."""
     row = from_bytes("a case", content).meta.get("row")
     if not isinstance(row, dict) or not {"status", "reason"} <= set(row):
-        raise InputError("'a case' is not the file of a case: it has no row")
+        raise InputError("the file is not that of a case: it has no row")
     return StoredCase(row, content)

@@ -1,8 +1,8 @@
-"""One task on many items: here, on any executor of concurrent.futures, or on `Processes`.
+"""One task on many items: in this process, on any executor of concurrent.futures, or on `Processes`.
 
-`Processes` exists because a shared pool loses more than it must. Of 8 items on 2 workers, the third of which ends its
-process, a ProcessPoolExecutor and loky's lose 6, and neither has a time limit for an item. Pebble loses one and has
-time limits, but is another dependency, and would need the second attempt and the environment of workers around it.
+`Processes` exists because shared pools lose too many items. With 8 items on 2 workers, the third of which ends its
+process, a ProcessPoolExecutor and loky's lose 6, and neither has a time limit per item. Pebble loses one and has time
+limits, but is another dependency, and would need the second attempt and the environment of workers around it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from colloc.support.checks import InputError, quoted
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import be_silent
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that would take every core
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that use all cores by default
 _starting = threading.Lock()
 
 Task = Callable[[Any], Any]
 
 
 def check_executor(executor: Any) -> Executor | int | None:
-    """The argument as it is; InputError unless it is an executor, a number of processes, or None for this one."""
+    """Return the argument; raise InputError unless it is an executor, a number of processes, or None."""
     if isinstance(executor, int) and not isinstance(executor, bool):
         return checks.count("executor, a number of processes,", executor, at_least=1)
     if executor is None or callable(getattr(executor, "submit", None)):
@@ -51,7 +51,7 @@ def check_executor(executor: Any) -> Executor | int | None:
 
 @contextmanager
 def open_executor(executor: Executor | int | None, timeout: float | None = None) -> Iterator[Executor | None]:
-    """The executor, processes of our own while they are needed, or None for this process."""
+    """The executor, new processes for the duration of the context, or None for this process."""
     if not isinstance(executor, int):
         yield executor
         return
@@ -63,15 +63,15 @@ def open_executor(executor: Executor | int | None, timeout: float | None = None)
 
 
 def serialised(task: Task, executor: Executor | None) -> Task | bytes:
-    """A task as an executor's workers take it: threads have the object itself."""
+    """A task as an executor's workers receive it: pickled, except for threads."""
     return task if executor is None or isinstance(executor, ThreadPoolExecutor) else pickle.dumps(task)
 
 
 def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iterator[tuple[int, Any]]:
-    """Number and result of every item, in the order in which they are done; without an executor one after another.
+    """Number and result of every item, in the order of completion; one after another without an executor.
 
-    The task is pickled once, and opened once by every worker. An error of the executor itself, such as a worker that
-    died, comes in place of a result. Where the iteration ends early, items that have not begun are cancelled.
+    The task is pickled once, and unpickled once by every worker. An error of the executor, such as a worker that died,
+    comes in place of a result. If the iteration ends early, items that have not begun are cancelled.
     """
     if executor is None:
         for number, item in enumerate(items):
@@ -94,27 +94,27 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
 
 @reraise_interrupt
 def run_task(task: Task | bytes, item: Any) -> Any:
-    """The result for an item, in a worker or here."""
+    """The result for an item."""
     return (_deserialised(task) if isinstance(task, bytes) else task)(item)
 
 
 @lru_cache(maxsize=2)
 def _deserialised(content: bytes) -> Task:
-    """A task in a worker, kept from item to item with what it has built."""
+    """A task in a worker, kept from item to item together with the programs that it has built."""
     return pickle.loads(content)
 
 
 class Processes(Executor):
     """An executor of spawned processes, each with one thread for linear algebra.
 
-    An item whose process dies is tried once more; then it ends in a BrokenExecutor. Ctrl-C is the parent's alone.
+    An item whose process dies is tried once more, then it ends in a BrokenExecutor. Only the parent handles Ctrl-C.
 
     Parameters
     ----------
     count : int
         Number of processes.
     timeout : float, optional [s]
-        After which an item ends in a TimeoutError, and its process is killed.
+        Time limit of an item, after which it ends in a TimeoutError and its process is killed.
 
     Examples
     --------
@@ -135,12 +135,12 @@ class Processes(Executor):
         return self._threads.submit(self._call, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes once their items are done: those that wait, too, unless they are cancelled."""
+        """End the processes once all items are done, including waiting ones unless they are cancelled."""
         self._cancelled |= cancel_futures
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
 
     def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """The result of a call in this thread's process, or in one that replaces it."""
+        """The result of a call in this thread's process, or in its replacement."""
         for _ in range(2):
             process: _Process = getattr(self._local, "process", None) or _Process()
             self._local.process = process
@@ -150,18 +150,18 @@ class Processes(Executor):
                 return process.call(fn, args, kwargs, self._timeout)
             except _TimeLimitError:
                 self._local.process = None
-                raise TimeoutError(f"no end within {self._timeout:g} s") from None
+                raise TimeoutError(f"not finished within {self._timeout:g} s") from None
             except BrokenExecutor:
                 self._local.process = None
-        raise BrokenExecutor("the process that was at it has died, twice")
+        raise BrokenExecutor("the process died twice on this item")
 
 
 class _TimeLimitError(Exception):
-    """A call had no end within its time, and its process was killed."""
+    """A call exceeded its time limit, and its process was killed."""
 
 
 class _Process:
-    """One spawned process, which ends with this object."""
+    """A spawned process, which ends with this object."""
 
     def __init__(self) -> None:
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
@@ -170,19 +170,19 @@ class _Process:
         self._number = first.result()
 
     def call(self, fn: Callable[..., Any], args: Any, kwargs: Any, timeout: float | None) -> Any:
-        """The result; _TimeLimitError after so many seconds, BrokenExecutor where the process dies."""
+        """Return the result; raise _TimeLimitError after `timeout` seconds, BrokenExecutor if the process dies."""
         future = self._pool.submit(fn, *args, **kwargs)
         try:
             return future.result(timeout)
         except TimeoutError:
-            if future.done():  # the call's own
+            if future.done():  # raised by the call itself
                 raise
             os.kill(self._number, getattr(signal, "SIGKILL", signal.SIGTERM))
             raise _TimeLimitError from None
 
 
 def _begin() -> None:
-    """Prepare a new process: Ctrl-C is the parent's, whose death ends it, and it reports no progress."""
+    """Prepare a new process: it ignores Ctrl-C, ends with its parent, and reports no progress."""
     be_silent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -196,7 +196,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """An environment for new processes in which libraries have one thread, where the user has not said how many."""
+    """An environment for new processes in which libraries use one thread unless the user has set a number."""
     with _starting:
         unset = [name for name in _THREADS if name not in os.environ]
         os.environ.update(dict.fromkeys(unset, "1"))

@@ -1,4 +1,4 @@
-"""Whether the guess of a caller of many solves fits the problem."""
+"""Checks of the guess for many solves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colloc.transcription.guess import Keyframes
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """A guess from which all cases of a sweep start, none of them from its neighbour.
+    """A guess from which all cases of a sweep start, instead of from their neighbours.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class Independent:
 
 
 def check_guess(problem: Problem | Phases | Callable[..., Problem | Phases], guess: Any) -> None:
-    """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
+    """Raise InputError for a guess that does not fit the problem, or any problem if `problem` is a function."""
     if callable(problem):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | BaseSolution)):
-            raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {quoted(guess)}")
+            raise InputError(f"guess must be as for solve, such as co.line(...) or a Solution, got {quoted(guess)}")
         return
     check_kind(problem, guess)
     if isinstance(guess, BaseSolution):

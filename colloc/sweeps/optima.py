@@ -11,21 +11,21 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.support.display import Table, short
 from colloc.sweeps.warnings import warnings_of
 
-_COMPARABLE = 5  # random starts, by which the chance of another optimum is estimated
-_MANIFOLD = 10.0  # times the best cost, beyond which a share of it tells nothing
+_COMPARABLE = 5  # fewest random starts for an estimate of the chance of another optimum
+_MANIFOLD = 10.0  # multiple of the best cost beyond which a percentage says nothing
 
 
 class Optimum(NamedTuple):
-    """An optimum and the starts that lead to it.
+    """An optimum and the starts that reach it.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
-        On the curve that was asked for.
+        On the final curve.
     starts : tuple of int
         Numbers of the starts.
     from_default_guess : bool
-        Whether `solve` finds it, from the same guess on the curve that was asked for.
+        Whether `solve` finds it, from the same guess on the final curve.
     """
 
     solution: Solution | PhasesSolution
@@ -34,25 +34,25 @@ class Optimum(NamedTuple):
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences that `solve` would warn with."""
+        """Warnings of `solve`, as sentences."""
         return warnings_of(self.solution)
 
 
 class StartResult(NamedTuple):
-    """The end of a start.
+    """Result of a start.
 
     Parameters
     ----------
     number : int
         0 is the caller's guess, or the default one.
     near : int or None
-        The start near whose end it lies, of one that is not random.
+        The start near whose result this one begins; None for a random start.
     cost : float
-        On the coarse grid; infinite where there is no optimum.
+        On the coarse grid; infinite without an optimum.
     group : int or None
-        Starts of a group have led to the same optimum on the coarse grid.
+        Starts of a group reached the same optimum on the coarse grid.
     reason : str
-        Why it has led to none.
+        Reason of a failure.
     seconds : float
     """
 
@@ -71,20 +71,20 @@ class Optima:
     Parameters
     ----------
     optima : tuple of Optimum
-        The best first, on the curve that was asked for: those whose coarse forerunners were the best.
+        On the final curve, the best first: those that were the best on the coarse grid.
     starts : tuple of StartResult
         By number.
     interrupted : bool
-        Whether Ctrl-C came before all were done.
+        Whether the search was interrupted by Ctrl-C.
     same_cost : float
-        Difference of costs, of their size, that count as the same.
+        Relative difference within which costs are the same.
 
     Examples
     --------
     >>> optima = co.multistart(problem, co.BSpline(10), starts=4)
     >>> optima.best is optima.optima[0].solution
     True
-    >>> optima.unseen  # too few of four starts are random ones
+    >>> optima.unseen  # too few of the four starts are random
     nan
     """
 
@@ -105,11 +105,12 @@ class Optima:
 
     @property
     def unseen(self) -> float:
-        """Chance that one more random start ends in an optimum not seen yet, better or worse; nan below five of them.
+        """Chance that another random start ends in a new optimum, better or worse; nan for fewer than five random
+        starts.
 
         The estimate of Good (1953, *The population frequencies of species*, Biometrika 40, equation 9; due to Turing):
-        the share of those optima that were found once among all that random starts have ended in. That of a better
-        optimum is at most as large. Starts near earlier ends do not count, since they are not drawn alike.
+        the share of random starts whose optimum was found only once. The chance of a better optimum is at most as
+        large. Starts near earlier results do not count, since they come from another distribution.
         """
         groups = self._random
         if len(groups) < _COMPARABLE:
@@ -118,7 +119,6 @@ class Optima:
 
     @property
     def _random(self) -> list[int]:
-        """The optima in which random starts have ended."""
         return [s.group for s in self.starts if s.number and s.near is None and s.group is not None]
 
     def __repr__(self) -> str:
@@ -143,9 +143,9 @@ class Optima:
         if count := len(self._random):
             sample = f"{count} random start{'s' * (count > 1)}"
             chance = "not known yet" if count < _COMPARABLE else f"{self.unseen:.0%}"
-            if self.unseen == 0:  # an optimum with a larger chance would have been met, at 95 % confidence
+            if self.unseen == 0:  # an optimum with a larger chance would have been found, at 95 % confidence
                 chance = f"below {1 - 0.05 ** (1 / count):.0%}"
-            notes.append(f"chance that one more random start ends in another optimum: {chance}, by {sample}")
+            notes.append(f"chance that another random start ends in a new optimum: {chance}, by {sample}")
         notes += [f"optimum {k}: {sentence}" for k, optimum in enumerate(self.optima) for sentence in optimum.warnings]
         if self.interrupted:
             notes.append("interrupted before all starts were done")

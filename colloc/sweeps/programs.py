@@ -13,10 +13,12 @@ from colloc.transcription.nlp import Recipe
 def first_program(
     problem: Problem | Phases | NLP | PhasesNLP, curve: Curves | None, *, guessed: bool = False
 ) -> DeferredNLP:
-    """The program of a problem on a curve, by default that of `solve`; InputError for a curve beside an NLP."""
+    """The program of a problem on a curve, by default the curve of `solve`; InputError for a curve in addition to an
+    NLP.
+    """
     if isinstance(problem, NLP | PhasesNLP):
         if curve is not None:
-            raise InputError(f"an NLP brings its curve; give curve to co.transcribe, got {quoted(curve)}")
+            raise InputError(f"curve must be left out for an NLP: pass it to co.transcribe, got {quoted(curve)}")
         return DeferredNLP.of(problem)
     check_one_cost(problem)
     curves = checked_curves(problem, default_curves(problem, guessed=guessed) if curve is None else curve)

@@ -38,7 +38,7 @@ from colloc.sweeps.programs import first_program
 from colloc.sweeps.warnings import warn_grouped
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
-_FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
+_FIRST_GUESS = -1  # key of the final curve among the numbers of starts
 
 
 @spelt
@@ -56,53 +56,53 @@ def multistart(
     solver: Solver | None = None,
     progress: bool | None = None,
 ) -> Optima:
-    """The distinct optima to which random motions lead, the best first.
+    """The distinct optima that random starts reach, the best first.
 
-    `solve` finds the optimum in whose basin its guess lies, and a better one may be elsewhere. Here the first start is
-    that guess; then come motions by way of random postures within the joint ranges, in random durations; the last
-    three fifths are the best ends so far with large detours of some joints. Every start but the first is two such
-    motions, the better end of which counts. All are solved on a coarse grid with inequalities at its nodes; the best
-    distinct ends, and the guess itself, are then solved on the curve that is asked for as `solve` does. The
-    answer depends on the seed, not on the executor.
+    `solve` finds the optimum in whose basin its guess lies, and a better one may be elsewhere. The first start of
+    `multistart` is that guess. Others pass through random postures within the joint ranges, in random durations; the
+    last three fifths are the best results so far with large detours of some joints. Every start but the first consists
+    of two such motions, the better of which counts. All are solved on a coarse grid with inequalities at its nodes. The
+    best distinct results, and the guess, are then solved on the final curve, as `solve` does. The answer depends on the
+    seed, not on the executor.
 
     Parameters
     ----------
     problem : Problem, Phases or NLP
         An NLP, as `transcribe` returns it, brings its curve and compiled functions.
     curve : optional
-        As in `solve`; by default one of its own, refined to 1e-3.
+        The final curve, as in `solve`; by default chosen automatically and refined to 1e-3.
     guess : optional
         The first start, as in `solve`.
     starts : int or SearchSettings
-        Number of starts, at least 2; or `co.refinement.SearchSettings`, with the seed of the random motions, how many
-        distinct optima are solved on the curve asked for, and when two are the same.
+        Number of starts, at least 2; or `co.refinement.SearchSettings`, with the seed of the random motions, the number
+        of distinct optima solved on the final curve, and the tolerances within which two are the same.
     executor : int or Executor, optional
-        That many processes, or any executor of concurrent.futures. By default one start after another, here; see
-        `sweep`.
+        Number of processes, or any executor of concurrent.futures. By default one start after another in this process;
+        see `sweep`.
     tol, parameters, solver :
         As in `solve`.
     progress : bool, optional
-        A bar on standard error; by default in terminals and notebooks.
+        Progress bar on standard error; by default in terminals and notebooks.
 
     Returns
     -------
     Optima
-        Also when interrupted by Ctrl-C, if there is any optimum: those of the coarse grid, if need be. What `solve`
-        would warn of is said once, and stands in the `warnings` of every optimum.
+        Also after Ctrl-C if there is any optimum, if necessary those of the coarse grid. Warnings of `solve` are issued
+        once, and listed in the `warnings` of every optimum.
 
     Raises
     ------
     InputError
         For arguments that do not fit the problem.
     SolveError
-        When no start has led to an optimum; lists the reasons.
+        If no start reaches an optimum; lists the reasons.
     KeyboardInterrupt
-        When interrupted before there is any optimum.
+        If interrupted before there is any optimum.
 
     See Also
     --------
-    solve : From one guess.
-    sweep : Many problems in place of many starts.
+    solve : One optimum, from one guess.
+    sweep : Many problems instead of many starts.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def multistart(
         run = Run(values, chosen_solver(solver), False, tolerance)
         screening = CoarseStarts(_coarse(program, settings), replace(run, tolerance=FOR_ONE_RUN), settings, guess)
         refining = Refining(screening, program, run, refines=tol is not None)
-        _ = screening.nlp  # what does not fit the problem is said here, once
+        _ = screening.nlp  # errors of arguments are raised here, once
     with open_executor(executor) as pool, Progress(settings.starts + settings.keep + 1, "starts", progress) as bar:
         search = _Search(pool, settings)
         search.screen(screening, bar)
@@ -152,7 +152,7 @@ def _coarse(program: DeferredNLP, settings: SearchSettings) -> DeferredNLP:
 
 @dataclass(frozen=True, eq=False)
 class Refining(Portable):
-    """A worker that solves on the grid that is asked for, from optima on the coarse one.
+    """Worker that solves on the final grid, from optima on the coarse grid.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Refining(Portable):
     refines: bool
 
     def __call__(self, result: ScreeningResult | None) -> Solution | PhasesSolution | str:
-        """The optimum near a coarse one, or from the first guess if None; the reason where there is none."""
+        """The optimum near a coarse one, or from the first guess if None; the reason if there is none."""
         begin = time.perf_counter()
         guess: Any = self.coarse.guess if result is None else self.coarse.solution(result)
         steps = [Solve(), Refine(), AtSwitches()] if self.refines else [Solve()]
@@ -184,7 +184,7 @@ class Refining(Portable):
 
 
 class _Search:
-    """The starts of a search: those screened on the coarse grid, and the best of them on the grid asked for."""
+    """The starts of a search, screened on the coarse grid; the best of them solved on the final grid."""
 
     def __init__(self, executor: Executor | None, settings: SearchSettings):
         self._executor, self._settings = executor, settings
@@ -194,7 +194,7 @@ class _Search:
         self._interrupted = False
 
     def screen(self, screening: CoarseStarts, bar: Progress) -> None:
-        """All starts on the coarse grid: random ones, then in rounds those near the best ends so far."""
+        """Solve all starts on the coarse grid: random ones, then in rounds those near the best results so far."""
         for jobs in batches(self._settings, self._coarse):
             self._near |= {job.number: job.parent for job in jobs if job.parent is not None}
             self._screen(screening, jobs, bar)
@@ -214,13 +214,13 @@ class _Search:
             self._interrupted = True
 
     def refine(self, refining: Refining, bar: Progress) -> None:
-        """The best distinct ends on the curve that is asked for, and the first guess."""
+        """Solve the best distinct results, and the first guess, on the final curve."""
         if self._interrupted:
             return
         keep = self._settings.keep
         parents = [None, *(group[0] for group in grouped(self._coarse, self._settings)[:keep])]
         if len(parents) <= keep:
-            bar.step(count=keep + 1 - len(parents))  # no more distinct ends: else the bar would stop early, in red
+            bar.step(count=keep + 1 - len(parents))  # fewer results: else the bar would stop early, in red
         try:
             for k, solution in results(refining, parents, self._executor):
                 bar.step()
@@ -233,7 +233,7 @@ class _Search:
             self._interrupted = True
 
     def optima(self, screening: CoarseStarts, problem: Problem | Phases) -> Optima:
-        """All optima on the finest grid that there are, the best first; the error where there are none."""
+        """All optima on the finest available grid, the best first; the error if there are none."""
         groups = grouped(self._coarse, self._settings)
         group_of = {result.number: k for k, group in enumerate(groups) for result in group}
         if not self._fine and not self._interrupted:
@@ -262,14 +262,14 @@ class _Search:
         return Optima(optima, starts, self._interrupted, self._settings.same_cost)
 
     def _failure(self) -> SolveError:
-        """The error of a search without any optimum."""
+        """Error of a search without any optimum."""
         reasons = [result.failure for result in self._coarse if result.failure]
         lines = [f"  {reasons.count(reason)} starts: {reason}" for reason in dict.fromkeys(reasons)]
-        return SolveError("\n".join([f"none of {len(self._coarse)} starts has led to an optimum", *lines]), None)
+        return SolveError("\n".join([f"none of {len(self._coarse)} starts reached an optimum", *lines]), None)
 
 
 def _for_problem(solution: Solution | PhasesSolution, problem: Problem | Phases) -> Solution | PhasesSolution:
-    """A solution that has come from a worker as one of the asker's problem."""
+    """A solution from a worker, with the caller's problem."""
     if solution.problem is problem:
         return solution
     return replace(solution, program=replace(DeferredNLP.of(solution.program), problem=problem))

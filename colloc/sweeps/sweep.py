@@ -1,4 +1,4 @@
-"""Parameter studies: one problem over a grid or a table of values, on any executor, resumed where they were stopped."""
+"""Parameter studies: one problem over a grid or a table of values, on any executor, resumable after an interrupt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 from colloc.transcription.guess import Keyframes
 
 _ABOUT = "sweep.json"
-_FORMAT = 2  # of the files of cases
+_FORMAT = 2  # version of the files of cases
 
 
 @spelt
@@ -60,57 +60,57 @@ def sweep(
     solver: Solver | None = None,
     progress: bool | None = None,
 ) -> Sweep:
-    """A problem solved for many values: a table with a row for every case, failed ones with their reason.
+    """Solve a problem for many values; return a table with a row for every case, failed ones with a reason.
 
-    Every case but the first starts from the nearest solved one before it, in an order that is that of the cases alone:
-    the table is the same whatever it is computed on, and however often it was interrupted.
+    Every case but the first starts from the nearest solved case before it. The order depends only on the cases, so that
+    the table does not depend on the executor or on interrupts.
 
     Parameters
     ----------
     problem : Problem, Phases, NLP or callable
-        With a `Parameter` for every name in cases, unless `parameters` says otherwise; or a function of these names
-        that returns the problem of a case: ``problem(payload=2.0, share=0.1)``. An NLP, as `transcribe` returns it,
-        brings its curve and compiled functions.
+        A problem with a `Parameter` for every name in `cases`, unless `parameters` is passed; or a function of these
+        names that returns the problem of a case: ``problem(payload=2.0, share=0.1)``. An NLP, as `transcribe` returns
+        it, brings its curve and compiled functions.
     cases : mapping of str to sequence of float, or sequence of mappings of str to float
-        A grid, all combinations, the last name varying fastest; or a table, a mapping for every case.
+        A grid: all combinations, the last name varying fastest; or a table: a mapping for every case.
     curve : optional
         As in `solve`.
     parameters : callable, optional
-        Function of the names in cases that returns the problem's parameters, where they are not the cases' own values:
+        Function of the names in `cases` that returns the problem's parameters, if they are not the values of the cases:
         ``lambda stature, mass: anyone.values(human55(stature, mass))``, see `parametrised`.
     guess : optional
-        Where cases start that have no solved neighbour, as in `solve`; with `co.sweeps.Independent(guess)` all cases
-        start from there.
+        Start of cases without a solved neighbour, as in `solve`; `co.sweeps.Independent(guess)` is the start of all
+        cases.
     record : mapping of str to callable, optional
-        Further columns: functions of a solution that return a number, such as
-        ``{"peak": lambda solution: abs(solution.tau).max()}``.
+        Additional columns: functions of a solution that return a number, such as ``{"peak": lambda solution:
+        abs(solution.tau).max()}``.
     folder : str or PathLike, optional
-        Where every finished case has a file of its own, written atomically. A sweep that was stopped, by Ctrl-C or
-        kill -9, goes on there with the same call. Without one nothing is kept but the table.
+        Folder for one file per finished case, written atomically. The same call resumes a sweep that was stopped by
+        Ctrl-C or kill -9. Without a folder only the table is kept.
     executor : int or Executor, optional
-        That many processes of its own, of which each has one thread, one that dies is replaced, and its case tried once
-        more; `co.sweeps.Processes(2, timeout=60.0)`, which also ends a case after so many seconds; or any executor of
-        concurrent.futures. By default one case after another, here. Where processes are spawned, scripts need
-        ``if __name__ == "__main__":``.
+        Number of processes, each with one thread; a process that dies is replaced, and its case tried once more. Or
+        `co.sweeps.Processes(2, timeout=60.0)`, which also limits the seconds of a case; or any executor of
+        concurrent.futures. By default one case after another in this process. Scripts that spawn processes need ``if
+        __name__ == "__main__":``.
     tol, solver :
         As in `solve`.
     progress : bool, optional
-        A bar on standard error; by default in terminals and notebooks.
+        Progress bar on standard error; by default in terminals and notebooks.
 
     Returns
     -------
     Sweep
-        When interrupted by Ctrl-C, what is done, and `interrupted`; other cases have the reason "not begun". What
-        `solve` would warn of is in the column `warning`, and said once where several cases come with the same.
+        After Ctrl-C, the finished cases, with `interrupted` set; other cases have the reason "not begun". Warnings of
+        `solve` are in the column `warning`, and issued once for cases that share them.
 
     Raises
     ------
     InputError
-        For cases that do not fit the problem, or a folder that holds another sweep; says how they differ.
+        For cases that do not fit the problem, or a folder of another sweep; names the differences.
 
     See Also
     --------
-    multistart : Many starts in place of many problems.
+    multistart : Many starts instead of many problems.
     parametrised : A model whose numbers are parameters.
 
     Examples
@@ -167,7 +167,7 @@ class _Study:
         self.interrupted = False
 
     def resume(self, folder: Path, about: Mapping[str, Any]) -> None:
-        """Take up the files of an earlier run; InputError for a folder of another sweep."""
+        """Read the files of an earlier run; raise InputError for a folder of another sweep."""
         self._folder = folder
         note = folder / _ABOUT
         if note.exists():
@@ -180,14 +180,14 @@ class _Study:
                 try:
                     self.cases[k] = read_case(file.read_bytes())
                 except ValueError:
-                    file.unlink()  # damaged by others than us, who write atomically: to be solved again
+                    file.unlink()  # damaged from outside, as files are written atomically: solve the case again
 
     def _file(self, k: int) -> Path:
         assert self._folder is not None
         return self._folder / f"case_{k:0{len(str(len(self._values)))}d}.npz"
 
     def run(self, pool: Executor | None, bar: Progress) -> None:
-        """All cases that are left; Ctrl-C ends it early."""
+        """Solve all remaining cases; Ctrl-C ends the run early."""
         followers: dict[int | None, list[int]] = {}
         for k, parent in enumerate(self._parents):
             followers.setdefault(parent, []).append(k)
@@ -209,7 +209,7 @@ class _Study:
                     bar.step()
                     ready += reversed(followers.get(k, []))
                 if futures:
-                    # Each tells of its own end: to look at all that are left takes as long as there are many.
+                    # Each future reports its own end: checking all of them takes time proportional to their number.
                     future = done.get()
                     k = futures.pop(future)
                     self._collect(k, future)
@@ -222,11 +222,11 @@ class _Study:
                 future.cancel()
 
     def _case(self, k: int) -> Case:
-        """A case with the file of the nearest solved one before it."""
+        """A case with the file of its nearest solved predecessor."""
         parent = self._parents[k]
         while parent is not None and self.cases[parent].row["reason"]:
             parent = self._parents[parent]
-        self._parents[k] = parent  # past those that have failed once, for who comes after
+        self._parents[k] = parent  # skip failed predecessors, also for the cases that follow
         return Case(self._named(k), None if parent is None else (self._named(parent), self.cases[parent].content))
 
     def _named(self, k: int) -> dict[str, float]:
@@ -238,7 +238,7 @@ class _Study:
             self._keep(k, future.result())
         elif isinstance(error, KeyboardInterrupt):
             raise error
-        else:  # of the executor, not of the case: nothing is kept, and another run tries again
+        else:  # an error of the executor, not of the case: nothing is stored, and another run tries again
             self.cases[k] = StoredCase({"status": "", "reason": f"{type(error).__name__}: {error}"})
 
     def _keep(self, k: int, case: StoredCase) -> None:
@@ -250,17 +250,17 @@ class _Study:
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
-    """The folder, made where there is none."""
+    """The folder, created if it does not exist."""
     folder = check_path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"folder {str(path)!r} cannot be made: {error}") from None
+        raise InputError(f"folder {str(path)!r} cannot be created: {error}") from None
     return folder
 
 
 def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm: bool) -> dict[str, Any]:
-    """The traits of a sweep by which a folder knows it again."""
+    """The traits of a sweep by which a folder is recognised."""
     first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
     parts = {part: numbers.tolist() for part, numbers in fingerprint(first).items()}
     curves = solver.curve if solver.program is None else solver.program.curves
@@ -271,7 +271,7 @@ def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm:
 
 
 def _numbers_of(guess: Any) -> Any:
-    """A guess for JSON: the numbers of a solution or of keyframes, the name of a function."""
+    """A guess as JSON: the numbers of a solution or of keyframes, the name of a function."""
     if isinstance(guess, BaseSolution):
         return guess.x.tolist()
     if isinstance(guess, Keyframes):
@@ -282,7 +282,7 @@ def _numbers_of(guess: Any) -> Any:
 
 
 def _compare(folder: Path, stored: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """InputError if the traits in a folder are not those of a sweep."""
+    """Raise InputError if the traits in a folder differ from those of a sweep."""
     traits = [name for name in about if name != "problem" and stored.get(name) != json.loads(json.dumps(about[name]))]
     parts = [{k: np.array(v) for k, v in side.get("problem", {}).items()} for side in (stored, about)]
     traits += [f"problem ({part})" for part in differences(*parts)]

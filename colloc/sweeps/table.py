@@ -1,4 +1,4 @@
-"""The table of a sweep: its named columns, and the solutions behind its rows."""
+"""The table of a sweep: named columns, and solutions of rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from colloc.sweeps.cases import CaseSolver, StoredCase
 
 COLUMNS = ("status", "reason", "warning", "cost", "duration", "error", "iterations", "variables")
 _NUMBERS = COLUMNS[3:]
-_SHOWN = 10  # rows
-_WIDE = 40  # characters of a warning
+_SHOWN = 10  # rows shown
+_WIDE = 40  # characters shown of a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,12 +28,12 @@ class Sweep(Tabular):
     ----------
     solver : CaseSolver
     names : tuple of str
-        Of the values that vary.
+        Names of the values that vary.
     values : ndarray, shape (cases, names)
     cases : tuple of StoredCase
-        Row and file of every case, with a reason where it has no answer.
+        Row and file of every case, with a reason if it failed.
     interrupted : bool
-        Whether Ctrl-C came before all were done.
+        Whether the sweep was interrupted by Ctrl-C.
 
     Examples
     --------
@@ -54,8 +54,7 @@ class Sweep(Tabular):
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All columns as a structured array, shape (cases,): values, status, reason, warning, numbers; nan where there
-        is none. The warning is that of `solve`."""
+        """All columns as a structured array, shape (cases,): values, status, reason, warning, numbers or nan."""
         rows = [case.row for case in self.cases]
         numbers = (*_NUMBERS, *self.solver.record)
         columns: dict[str, np.ndarray] = {name: self.values[:, k] for k, name in enumerate(self.names)}
@@ -69,7 +68,7 @@ class Sweep(Tabular):
 
     @property
     def warnings(self) -> dict[int, list[str]]:
-        """Sentences that `solve` would warn with, by number of the case; of cases with a warning alone."""
+        """Warnings of `solve`, as sentences, by number of the case; only cases with warnings."""
         return {k: case.row["warning"] for k, case in enumerate(self.cases) if case.row.get("warning")}
 
     def __len__(self) -> int:
@@ -86,11 +85,11 @@ class Sweep(Tabular):
 
     @property
     def failed(self) -> np.ndarray:
-        """Numbers of the cases without an answer."""
+        """Numbers of the cases without a solution."""
         return np.flatnonzero(self["reason"] != "")
 
     def solution(self, case: int) -> Solution | PhasesSolution:
-        """The solution of a case; InputError for one that has failed, with the reason."""
+        """The solution of a case; InputError with the reason if it failed."""
         count("case", case, at_least=0, at_most=len(self) - 1)
         row, content = self.cases[case]
         if row["reason"]:
@@ -98,7 +97,7 @@ class Sweep(Tabular):
         return self.solver.solution(dict(zip(self.names, self.values[case].tolist(), strict=True)), content)
 
     def axes(self, *names: str) -> list[np.ndarray]:
-        """The distinct values of some names, each sorted."""
+        """The distinct values of the given names, each sorted."""
         for name in names:
             if text("name that varies", name) not in self.names:
                 raise unknown_name("name that varies", name, self.names)
@@ -114,7 +113,7 @@ class Sweep(Tabular):
         header: Sequence[str] = self.table.dtype.names or ()
         rows = [[_cell(name, row[name]) for name in header] for row in self.table[:_SHOWN]]
         notes = [f"... {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
-        notes.append(f"{len(self)} cases, {self.failed.size} of them without an answer")
+        notes.append(f"{len(self)} cases, {self.failed.size} of them without a solution")
         if self.interrupted:
             notes.append("interrupted before all cases were done")
         return Table(f"Sweep over {', '.join(self.names)}", header, rows, notes)

@@ -1,4 +1,4 @@
-"""Warnings of many solves: those that are alike are said aloud once."""
+"""Warnings of many solves, grouped so that each kind is issued once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 
 
 def warnings_of(solution: Solution | PhasesSolution) -> list[str]:
-    """Sentences that `solve` would warn with."""
+    """Warnings of `solve`, as sentences."""
     return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 
 
 def warn_grouped(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
-    """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
+    """Issue a SolutionWarning for every kind of sentence; sentences that differ only in numbers are of one kind.
 
-    The unit is a word for the numbers: "case".
+    `unit` names the numbered things: "case".
     """
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, sentences in warnings.items():

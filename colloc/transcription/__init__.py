@@ -1,26 +1,26 @@
-"""From a problem to a nonlinear program, and to where a search in it starts.
+"""From a problem to a nonlinear program, and to the start of a search in it.
 
-layout             which entries of a decision vector are what
-grid               the splines of a problem, and where they are looked at
+layout             meaning of the entries of a decision vector
+grid               splines of a problem, and their evaluation
 free_knots         the same for splines whose breakpoints are unknowns
-constraint_points  where on a grid constraints hold
+constraint_points  places on a grid at which constraints hold
 fixed_ends         end conditions that fix variables
-torques            how torques and their derivatives enter a program
+torques            torques and their derivatives in a program
 problem_blocks     costs and constraints of a problem as blocks
 nlp                the program of one motion
-sequence           the program of a motion in phases
-transcribe         the entry point: from a problem and curves to a program
+phases             the program of a motion in phases
+transcribe         entry point: from a problem and curves to a program
 deferred           programs that are built on first use
 derived_nlp        programs in terms of another one
-lifted             programs with torques as variables of their own
-trajectory         a motion as functions of the normalised time, as guesses are
-guess              guesses: lines, keyframes, functions of time; curves where none is given
+lifted             programs with torques as variables
+trajectory         a motion as functions of the normalised time
+guess              guesses: lines, keyframes, functions of time; default curves
 time_optimal_line  the straight line between two postures, as fast as limits allow
 topp               the fastest speeds along a path under limits linear in its acceleration and squared speed
-blend              guesses bent to meet what holds at single moments
-quadratic          sparse quadratic programs, and how sure their optima are
-differences        derivatives by differences, to hold exact ones against
-point_to_point     the commonest motion in one line: from rest to rest between two postures
+blend              guesses deformed to meet conditions at single times
+quadratic          sparse quadratic programs and the accuracy of their optima
+differences        derivatives by differences, for tests of exact ones
+point_to_point     motions from rest to rest between two postures
 """
 
 from colloc.transcription.deferred import DeferredNLP

@@ -1,4 +1,4 @@
-"""Programs that are built when they are needed: what goes to other processes, and what a file holds."""
+"""Programs that are built on first use, for other processes and for files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class DeferredNLP:
     """The program of a problem that is built on first use."""
 
     problem: Problem | Phases
-    recipes: Mapping[str, Recipe]  # of a Problem that of the phase ""
+    recipes: Mapping[str, Recipe]  # recipes by phase; "" for a Problem
 
     @classmethod
     def of(cls, nlp: NLP | PhasesNLP | DeferredNLP) -> DeferredNLP:
-        """A program as one that is still to be built."""
+        """A built program as a deferred one."""
         if isinstance(nlp, DeferredNLP):
             return nlp
         return cls(nlp.problem, {name: phase.recipe for name, phase in nlp.phases.items()})
 
     @cached_property
     def built(self) -> NLP | PhasesNLP:
-        """The program itself."""
+        """The program, built on first use."""
         return build_program(self.problem, self.recipes)
 
     @property
@@ -40,7 +40,7 @@ class DeferredNLP:
 
     @property
     def has_extra_nodes(self) -> bool:
-        """Whether any phase has nodes beside its curve's own."""
+        """Whether any phase has nodes in addition to those of its curve."""
         return any(recipe.extra is not None for recipe in self.recipes.values())
 
     def __reduce__(self) -> tuple[Any, ...]:

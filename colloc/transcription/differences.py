@@ -1,4 +1,4 @@
-"""Derivatives by differences, to hold exact ones against."""
+"""Derivatives by differences, for tests of exact ones."""
 
 from __future__ import annotations
 

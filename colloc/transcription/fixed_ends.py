@@ -1,8 +1,7 @@
 """End conditions that fix variables: bounds instead of rows, which a solver removes from its equations.
 
-Rows that merely say what a few variables are still couple these in the KKT system, and cost half of its factorisation
-on a 43-joint spline. A clamped spline starts at its first control point, and its derivatives there involve one more
-point each.
+Rows that only fix a few variables couple these in the KKT system, and cost half of its factorisation on a 43-joint
+spline. A clamped spline starts at its first control point, and each derivative there involves one more point.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ _ORDERS = ("q", "qd", "qdd")
 
 
 class FixedEnds(NamedTuple):
-    """What end conditions leave."""
+    """Bounds of the variables and the remaining rows after end conditions are fixed."""
 
     lower: np.ndarray  # lower, upper: shape (n_x,); bounds of the variables, equal where an end condition fixes one
     upper: np.ndarray
-    remaining_rows: dict[str, list[int]]  # the rows of end conditions, by name, that have to be constraints
+    remaining_rows: dict[str, list[int]]  # rows of end conditions, by name, that remain constraints
 
 
 def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
-    """The variables fixed that initial and final conditions determine by themselves."""
+    """Fix the variables that initial and final conditions determine alone."""
     ends, at = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {}), {s: grid.end(s) for s in (0.0, 1.0)}
     for name, values in problem.end_values.items():
-        # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
+        # A condition on a derivative may need the lower ones fixed first, whatever the order of the conditions.
         in_order = sorted(values, key=lambda end: _order(end.quantity))
         fixed = {
             end.row
@@ -43,13 +42,13 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
 
 
 def state_point(problem: Problem, grid: Grid, end: EndValue) -> int:
-    """The variable that a component of a state is at an end."""
+    """The variable that is the value of a state's component at an end."""
     before = sum(state.size for state in itertools.takewhile(lambda state: state.name != end.quantity, problem.states))
     return int(grid.layout["states"][0 if end.s == 0 else -1, before + end.index])
 
 
 def _fix_state(problem: Problem, grid: Grid, ends: FixedEnds, end: EndValue) -> bool:
-    """Fix the control point at an end of a component of a state; False if it is fixed."""
+    """Fix the control point of a state's component at an end; False if it is fixed already."""
     index = state_point(problem, grid, end)
     if ends.lower[index] == ends.upper[index] != end.value:
         return False
@@ -62,16 +61,16 @@ def _order(quantity: str) -> int:
 
 
 def _fix(problem: Problem, boundary: End, ends: FixedEnds, end: EndValue) -> bool:
-    """Fix the variable that a row determines; False if it does not, or not within the variable's bounds."""
+    """Fix the variable that a row determines; False if there is none, or the value is outside its bounds."""
     joint, value = end.index, end.value
     lower, upper, order = ends.lower, ends.upper, _order(end.quantity)
     if order >= len(boundary.index):
         return False
     if order > 0 and not problem.model.has_plain_velocities:
-        return False  # it takes all of a joint's positions to say how fast it is
+        return False  # a joint's velocity depends on all its positions
     coordinates = problem.coordinates
     if order == 2 and coordinates is not None and joint not in coordinates.independent:
-        return False  # its spline is where the joint is, but only next to how it accelerates
+        return False  # the spline has the joint's position, but not exactly its acceleration
     horizon = problem.horizon
     if value != 0 and order > 0:
         if horizon.lower < horizon.upper:
@@ -88,6 +87,6 @@ def _fix(problem: Problem, boundary: End, ends: FixedEnds, end: EndValue) -> boo
     slack = 1e-9 * max(1.0, abs(fixed))
     if not lower[k] - slack <= fixed <= upper[k] + slack:
         return False
-    if lower[k] < upper[k]:  # else it is fixed there already, and the row says it again
+    if lower[k] < upper[k]:  # otherwise it is fixed already, and the row is redundant
         lower[k] = upper[k] = np.clip(fixed, lower[k], upper[k])
     return True

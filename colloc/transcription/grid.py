@@ -1,9 +1,9 @@
-"""The grid of a problem: variables that are control points of splines, and where the splines are looked at.
+"""The grid of a problem: variables that are control points of splines, and evaluation of the splines.
 
 Joints are piecewise polynomials of the normalised time, as smooth as the curve says, and torques follow by inverse
-dynamics at every time: any spline is a motion, and nothing has to be integrated. What a curve does not see to by itself
-is limits, which hold at nodes or for control points, and equations, which are collocated (Ascher, Christiansen and
-Russell 1981: as many sites as freedoms, at Gauss points where accelerations may jump).
+dynamics at every time: any spline is a motion, and nothing has to be integrated. Limits hold at nodes or for control
+points. Equations are collocated (Ascher, Christiansen and Russell 1981): at as many sites as there are freedoms, at
+Gauss points if accelerations may jump.
 """
 
 from __future__ import annotations
@@ -40,30 +40,31 @@ from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
 
-_SITES, _SMALL = 16, 100_000  # sets of times that are kept, and numbers in one at most
+_SITES, _SMALL = 16, 100_000  # cached sets of times, and largest size of a set
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Variables: control points of the joints, point after point, then of the signals; the duration; the constants."""
+    """Variables of a motion: control points of the joints, point after point, then of the signals; the duration;
+    constants.
+    """
 
     curve: Transcription
     problem: Problem
     torques: Torques
-    extra: Points | None = None  # more nodes than those of the curve: where limits were exceeded between them
-    rates: bool = False  # whether places on the motion know jerk and torque rates, which take variables of their own
-    # whether places see the splines as they are, and no torques, where joints that follow from others would be
-    # corrected to where they belong
+    extra: Points | None = None  # nodes in addition to those of the curve, where limits were exceeded
+    rates: bool = False  # whether sites have jerk and torque rates, which need additional variables
+    # whether sites see uncorrected splines without torques, instead of projecting dependent joints
     plain: bool = False
 
     @cached_property
     def as_splines(self) -> Grid:
-        """The same, where places see the splines as they are."""
+        """The same grid with uncorrected splines."""
         return replace(self, plain=True)
 
     @cached_property
     def with_rates(self) -> Grid:
-        """The same, where places on the motion know jerk and torque rates."""
+        """The same grid with jerk and torque rates."""
         return self if self.rates else replace(self, rates=True)
 
     @cached_property
@@ -73,17 +74,17 @@ class Grid:
 
     @cached_property
     def states(self) -> SplineBasis:
-        """The splines of states: those of velocities, as differential equations determine both at the same points."""
+        """The basis of states: that of velocities, since both satisfy differential equations at the same points."""
         return self.basis.derivative()
 
     @cached_property
     def splines(self) -> dict[str, SplineBasis]:
-        """The splines of joints, signals and states, by the names that `layout` has for their control points."""
+        """The bases of joints, signals and states, by the names of their control points in `layout`."""
         return {"q": self.basis, "signals": self.curve.signals, "states": self.states}
 
     @cached_property
     def layout(self) -> Layout:
-        """The variables, with bounds on positions as bounds on their control points."""
+        """The variables; bounds on positions are bounds on control points."""
         basis, problem = self.basis, self.problem
         layout = lay_out(problem, basis.size, self.splines["signals"].size)
         for limits in problem.windows("q"):
@@ -102,12 +103,12 @@ class Grid:
 
     @property
     def _local(self) -> LocalView:
-        """The local view of every place on the motion, the same on all grids of these torques."""
+        """The local view of every site on the motion, shared by all grids with these torques."""
         views, key = self.torques.views, (self.rates, self.plain)
         return views[key] if key in views else views.setdefault(key, self._view())
 
     def _view(self) -> LocalView:
-        """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
+        """Local variables: joints and their derivatives in s, signals, and shared unknowns."""
         n, extra, s = self.problem.model.n_q, self.layout["signals"].shape[1], ca.SX.sym("s")
         q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]
         u = [ca.SX.sym(name, extra) for name in ("u", "u1")[: self._orders - 2]]
@@ -116,11 +117,11 @@ class Grid:
 
     @property
     def _orders(self) -> int:
-        """How many derivatives of positions a place on the motion knows, positions themselves counted."""
+        """Number of derivatives of positions at a site, including the positions."""
         return 4 if self.rates else 3
 
     def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, splines: Sequence[Sequence[ca.SX]]) -> LocalView:
-        """An instant of joints, signals and states, which are given with their derivatives in s."""
+        """An instant from joints, signals and states with their derivatives in s."""
         T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
         rates, u, x = ([derivative / T**order for order, derivative in enumerate(values)] for values in splines)
         changes = u[1] if self.rates else ca.SX.nan(u[0].shape[0], 1)
@@ -138,7 +139,7 @@ class Grid:
         return LocalView(w, d, parameters, slots, torques)
 
     def _jerk(self, slots: Slots, jerk: ca.SX) -> ca.SX:
-        """Third derivatives of the joints, given those of the splines."""
+        """Third time derivatives of the joints, from those of the splines."""
         if self.problem.coordinates is None:
             return jerk
         model = self.problem.model
@@ -151,20 +152,20 @@ class Grid:
         return ca.Function("jerk", [*state, *changes], [rate])(slots.q, slots.qd, slots.qdd, moved, slots.qdd, jerk)
 
     def anywhere(self, s: np.ndarray) -> EvaluationPoints:
-        """The splines at any normalised times; where accelerations jump, after the jump."""
+        """Sites at any normalised times; where accelerations jump, after the jump."""
         return self.on(Points(s, self.basis.interval(s)))
 
     def unvarying(self) -> EvaluationPoints:
-        """One site that knows of nothing but the duration and the constants."""
+        """A site that depends only on the duration and the constants."""
         shared, s = self._shared, ca.SX.sym("s")
         index, symbols = shared.index, shared.symbols
-        if not index.size:  # a site sees one variable at least
+        if not index.size:  # a site has at least one variable
             index, symbols = self.layout.duration, ca.SX.sym("T")
         local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n, 1)), np.zeros(1)
         return EvaluationPoints(local, Slices.of(index[:, None]), at[None], at)
 
     def on(self, points: Points) -> EvaluationPoints:
-        """The splines at normalised times, by the polynomials of given intervals; those of few times are kept."""
+        """Sites at normalised times, on the polynomials of given intervals; small sets are cached."""
         key, kept = (points.s.tobytes(), points.interval.tobytes()), self._sites
         if (sites := kept.pop(key, None)) is None:
             sites = self._on(points)
@@ -176,7 +177,7 @@ class Grid:
 
     @cached_property
     def _sites(self) -> dict[tuple[bytes, bytes], EvaluationPoints]:
-        """The sites asked for last, by their times and intervals, the latest last: every estimate of errors asks."""
+        """Recently used sites by times and intervals, the latest last; every error estimate needs them."""
         return {}
 
     def _on(self, points: Points) -> EvaluationPoints:
@@ -192,16 +193,16 @@ class Grid:
         return EvaluationPoints(self._local, reduce(Slices.beside, slices), s[None], s, interval)
 
     def nodes(self, window: Window = WHOLE) -> EvaluationPoints:
-        """Nodes within a part of the motion, and its ends, where inequalities are imposed."""
+        """Nodes within a window, and its ends, at which inequalities are imposed."""
         points = self.curve.node_points()
         points = points if self.extra is None else points.merged(self.extra)
         inside = np.array([s for s in window if np.abs(self.breakpoints - s).min() > 1e-9])
         return self._chosen(points.merged(Points(inside, self.basis.interval(inside))), window)
 
     def collocated(self, window: Window, order: int = 2) -> EvaluationPoints:
-        """Collocation points within a part of the motion, where equalities are imposed.
+        """Collocation points within a window, at which equalities are imposed.
 
-        Equations in positions (order 0) or velocities (1) have theirs inside of its whole intervals.
+        For equations in positions (order 0) or velocities (1), inside the whole intervals of the window.
         """
         if order == 2:
             return self._chosen(self.curve.collocation_points(), window)
@@ -216,9 +217,9 @@ class Grid:
         return self.on(points.take(np.abs(points.s - window.start) < 1e-9))
 
     def window_by_bounds(self, quantity: str, window: Window) -> Window | None:
-        """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points.
+        """The intervals within a window on which a joint quantity stays in the hull of its control points.
 
-        Joints that follow from others have rates that are no splines, and next to those positions have that are.
+        Dependent joints have rates that are not splines, and positions that are only approximately splines.
         """
         inside = intervals_within(window, self.basis)
         splines = self.problem.coordinates is None and self.problem.model.has_plain_velocities
@@ -227,14 +228,14 @@ class Grid:
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
     def control_polygon(self, quantity: str, window: Window) -> EvaluationPoints | None:
-        """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
+        """Control points of velocities, accelerations or jerk; those of positions are variables."""
         if not (order := ORDERS[quantity]):
             return None
         n, shared, s, x = self.problem.model.n, self._shared, ca.SX.sym("s"), ca.SX.sym("x", self.problem.model.n)
         local = self._control_point(ca.vertcat(x, shared.symbols), s, quantity, x)
         basis, weight = self.basis, np.ones((1, self.basis.size))
         for _ in range(order):
-            # Every difference takes one more control point, and multiplies by the factor of its own.
+            # Every difference involves one more control point and its factor.
             none = np.zeros((1, basis.size - 1))
             weight = (np.vstack([none, weight[:, 1:]]) - np.vstack([weight[:, :-1], none])) * basis.differences()
             basis = basis.derivative()
@@ -249,7 +250,7 @@ class Grid:
         return EvaluationPoints(local, slices, at[None], at)
 
     def _control_point(self, w: ca.SX, s: ca.SX, quantity: str, x: ca.SX) -> LocalView:
-        """An instant that knows nothing of the joints but a derivative in s, for one of their quantities."""
+        """An instant that contains only one derivative of the joints in s, for one quantity."""
         shared, parameters, nan = self._shared, parameter_symbols(self.problem), ca.SX.nan(self.problem.model.n, 1)
         u, y = (ca.SX.nan(self.layout[name].shape[1], 1) for name in ("signals", "states"))
         slots = Slots(s * shared.T, shared.T, nan, nan, nan, nan, nan, nan, u, u, y, y, shared.constants, parameters)
@@ -265,12 +266,11 @@ class Grid:
         return End(self.layout["q"][points][:3], weight[:, inward][:, :3])
 
     def variable_scale(self, sizes: np.ndarray) -> np.ndarray:
-        """Natural sizes of all variables from those that their bounds tell, ndarray, shape (n_x,).
+        """Natural sizes of all variables, shape (n_x,), from the sizes that their bounds give.
 
-        A control point is moved the less for a change of acceleration the narrower the interval h that it governs,
-        from h = 1/20 down. Accelerations are second differences over widths h, jerks third ones: gradients by a control
-        point grow with 1/h^2 or 1/h^3, and with them their rounding errors, which must not be mistaken for a slope of
-        the cost.
+        The size of a control point shrinks with the width h of its interval, from h = 1/20 down. Accelerations are
+        second differences over widths h, jerks third ones: gradients by a control point grow with 1/h^2 or 1/h^3, and
+        so do their rounding errors, which must not be mistaken for a slope of the cost.
         """
         earliest, latest = self.basis.supports()
         widths = (self.breakpoints[latest + 1] - self.breakpoints[earliest]) / (latest + 1 - earliest)
@@ -285,14 +285,14 @@ class Grid:
         return Quadrature.of(self.on(points_inside(self.breakpoints, points)), shares)
 
     def interpolate(self, trajectory: Trajectory) -> np.ndarray:
-        """Decision vector of a given motion: splines that interpolate it at their Greville points."""
+        """Decision vector of a motion: splines that interpolate it at their Greville points."""
         values = trajectory.shared(self.problem)
         s, _ = self.basis.sites()
         values["q"] = self.basis.interpolate(trajectory.q(s))
         if self.layout["signals"].size:
             basis = self.splines["signals"]
             s, interval = basis.sites()
-            # Where a signal may jump there are sites on either side.
+            # Where a signal may jump there are sites on both sides.
             start, end = basis.breakpoints[interval], basis.breakpoints[interval + 1]
             s = np.clip(s, start + 1e-6 * (end - start), end - 1e-6 * (end - start))
             values["signals"] = basis.interpolate(trajectory.signals(self.problem.signals, s))

@@ -1,4 +1,4 @@
-"""Where a solve starts: the straight line within the limits, two postures, keyframes, functions of time, by signal."""
+"""Guesses: the straight line within the limits, two postures, keyframes, functions of time; by phase and signal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INTERVALS = 20
 
 @dataclass(frozen=True)
 class Keyframes:
-    """Postures, or values of a signal, at normalised times, with straight lines between them; see `keyframes`."""
+    """Postures, or values of a signal, at normalised times, connected by straight lines; see `keyframes`."""
 
     s: np.ndarray
     q: np.ndarray
@@ -44,7 +44,7 @@ def line(start: Any, end: Any) -> Keyframes:
     Parameters
     ----------
     start, end : shape (n,) [rad, m]
-        Of a signal shape (size,), or a number.
+        Shape (size,) or a number for a signal.
 
     See Also
     --------
@@ -65,12 +65,12 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     Parameters
     ----------
     postures : mapping of float in [0, 1] to shape (n,)
-        Must include 0 and 1. Of a signal shape (size,), or numbers.
+        Must include 0 and 1. Shape (size,) or numbers for a signal.
 
     See Also
     --------
     line : A straight line between two postures.
-    reach : A posture that puts a point in a place.
+    reach : A posture that moves a point to a given place.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     >>> round(co.solve(problem, co.BSpline(20), guess=guess).duration, 3)
     0.393
 
-    Of other signals by name, beside that of the joints or without it:
+    Guesses of other signals by name, with or without one of the joints:
 
     >>> push = co.Unknown("push", lower=-5.0, upper=5.0)
     >>> pushed = co.Load("elbow", force=ca.vertcat(push.symbol, 0, 0))
@@ -97,13 +97,13 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
 
 
 def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, Any] | None) -> Trajectory:
-    """A guess as a motion; None is the line between the initial and final posture that the problem states.
+    """A guess as a motion; None stands for the line between the initial and final posture of the problem.
 
-    A mapping has guesses by signal: that of the joints as "q", others under the names of unknowns and states.
+    A mapping has guesses by signal: "q" for the joints, others under the names of unknowns and states.
 
-    Where a problem leaves the duration open and says nothing of it either, that line is timed: as fast as the limits
-    allow, at rest at both ends, and stretched or shortened to the duration's bounds. Otherwise, and where the line
-    cannot be timed, every joint moves uniformly.
+    If the problem leaves the duration free without a guess, the line is timed: as fast as the limits allow, at rest at
+    both ends, and scaled to the duration's bounds. Otherwise, or if the line cannot be timed, all joints move
+    uniformly.
     """
     T, timed, coordinates = problem.horizon.guess or problem.horizon.middle, None, problem.coordinates
     signals: dict[str, Any] = {}
@@ -123,8 +123,8 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         q = _through("guess", guess, problem.model.n_q, T)
     else:
         raise InputError(
-            "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of signal to such, or an "
-            f"earlier Solution, got {quoted(guess)}"
+            "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of signal to such, or a "
+            f"Solution, got {quoted(guess)}"
         )
     if problem.model.balls:
         q = partial(_of_unit_length, problem.model, q)
@@ -148,7 +148,7 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
 
 
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Values of a state stated at the ends, or its guess; where one end is stated alone, the other is the same."""
+    """Prescribed values of a state at the ends, or its guess; if only one end is prescribed, the other is the same."""
     values_at: dict[int, np.ndarray] = {}
     for values in problem.end_values.values():
         for end in values:
@@ -165,7 +165,9 @@ def _along(timed: TimeOptimalLine, s: np.ndarray) -> np.ndarray:
 def _closed(
     coordinates: Coordinates, q: Callable[[np.ndarray], np.ndarray], *, default: bool
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A motion whose joints follow from the independent ones, near its first posture unless that is but a default."""
+    """A motion whose dependent joints follow from the independent ones, near its first posture unless that is a
+    default.
+    """
 
     def closed(s: np.ndarray) -> np.ndarray:
         order = np.argsort(s)
@@ -182,7 +184,7 @@ def _of_unit_length(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.n
 
 
 def _through(what: str, guess: Keyframes | Guess, n: int, T: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Keyframes, or a function of time, as a function of normalised times: (N,) -> (N, n)."""
+    """Keyframes or a function of time as a function of normalised times: (N,) -> (N, n)."""
     if isinstance(guess, Keyframes):
         if guess.q.shape[1] != n:
             named = "guess postures" if what == "guess" else what
@@ -197,7 +199,7 @@ def _signal_guess(unknown: Unknown | State, guess: Any, T: float) -> Callable[[n
     what = f"guess of {unknown.name!r}"
     varies = isinstance(guess, Keyframes) or callable(guess)
     if varies and isinstance(unknown, Unknown) and unknown.constant:
-        raise InputError(f"{what} must be numbers, since it does not vary, got {quoted(guess)}")
+        raise InputError(f"{what} must be numbers, since it is constant, got {quoted(guess)}")
     if varies:
         return _through(what, guess, unknown.size, T)
     value = np.array(unknown.guess)
@@ -212,12 +214,12 @@ def _signal_guess(unknown: Unknown | State, guess: Any, T: float) -> Callable[[n
 
 
 def default_curves(problem: Problem | Phases, *, guessed: bool = False) -> dict[str, BSpline]:
-    """Splines whose accelerations may jump, on a mesh for where the search starts, by phase.
+    """Default splines by phase, with accelerations that may jump, on a mesh suited to the initial guess.
 
-    From the straight line, timed within the limits of a free duration, cubics on breakpoints that suit it, narrow where
-    it starts and ends. Else, and where a user's guess is, of degree 4 on equal intervals, on which a rough guess does
-    no harm; where narrow ones are needed, refinement shows. Where the problem speaks of jerk or torque rates,
-    accelerations are continuous.
+    From the straight line, timed within the limits of a free duration: cubics on breakpoints suited to it, narrow at
+    the ends. Otherwise, and with a user's guess: degree 4 on equal intervals, on which a rough guess does no harm;
+    refinement narrows intervals where necessary. If the problem contains jerk or torque rates, accelerations are
+    continuous.
     """
     return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
 
@@ -234,10 +236,10 @@ def _default_curve(problem: Problem, guessed: bool) -> BSpline:
 
 
 def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
-    """A guess for every phase, from guesses by phase, where phases may be left out, or one of the whole motion.
+    """A guess for every phase, from guesses by phase (some may be missing) or one guess of the whole motion.
 
-    Keyframes or a function of time have durations that are those guessed of the phases. None is a line from each
-    posture that a phase states at an end to the next one. Of the whole motion it may also be a mapping by signal.
+    Keyframes or a function of time use the guessed durations of the phases. None stands for lines between the postures
+    that phases prescribe at their ends. A guess of the whole motion may also be a mapping by signal.
     """
     phases = problem.phases
     if "" in phases:
@@ -251,7 +253,7 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
     if isinstance(guess, Keyframes) or callable(guess):
         return _in_phases("guess", phases, ends, guess)
     raise InputError(
-        "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
+        "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or a "
         f"Solution, got {quoted(guess)}"
     )
 
@@ -259,7 +261,7 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
 def _by_signal(
     phases: Mapping[str, Problem], ends: np.ndarray, guess: Mapping[str, Any], default: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Guesses by phase and signal, from those of the whole motion by signal; lines of the joints by default."""
+    """Guesses by phase and signal, from guesses of the whole motion by signal; lines for the joints by default."""
     there = {name: {"q", *(unknown.name for unknown in phase.all_unknowns)} for name, phase in phases.items()}
     by_phase: dict[str, dict[str, Any]] = {name: {"q": default[name]} for name in phases}
     for signal, value in guess.items():
@@ -272,7 +274,7 @@ def _by_signal(
 
 
 def _in_phases(what: str, phases: Mapping[str, Problem], ends: np.ndarray, guess: Any) -> dict[str, Any]:
-    """A guess of the whole motion in pieces, by phase; numbers are the same in all of them."""
+    """A guess of the whole motion, divided into phases; numbers are the same in all of them."""
     if isinstance(guess, Keyframes):
         return {
             name: _piece(guess, start / ends[-1], end / ends[-1])
@@ -289,14 +291,13 @@ def _later(guess: Guess, start: float, t: float) -> Any:
 
 
 def _piece(frames: Keyframes, start: float, end: float) -> Keyframes:
-    """A part of some keyframes."""
     inside = frames.s[(frames.s > start) & (frames.s < end)]
     s = np.concatenate([[start], inside, [end]])
     return Keyframes((s - start) / (end - start), np.column_stack([np.interp(s, frames.s, q) for q in frames.q.T]))
 
 
 def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyframes]:
-    """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
+    """Lines through the postures that phases prescribe, joint by joint; at the middle of its bounds if none does."""
     postures_at: dict[str, dict[float, float]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
         for t, posture in zip(times, prescribed_postures(problem), strict=True):
@@ -315,7 +316,7 @@ def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyfram
 
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Postures stated at the ends; a joint without one takes that of the other end, or of the resting posture."""
+    """Postures at the ends; a joint without a value takes that of the other end, or of the resting posture."""
     stated_at = prescribed_postures(problem)
     filled = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)
     start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
@@ -323,14 +324,15 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def resting_posture(problem: Problem) -> np.ndarray:
-    """Where joints are of which nothing is said, shape (n,): zero, or what is nearest to it within their bounds; of a
-    closed chain where it is assembled."""
+    """Default positions of joints, shape (n,): zero, or the nearest value within bounds; an assembled posture for
+    closed chains.
+    """
     rest = problem.model.neutral if problem.coordinates is None else problem.coordinates.posture
     return np.clip(rest, *problem.limits("q"))
 
 
 def prescribed_postures(problem: Problem) -> np.ndarray:
-    """Postures stated at the ends, shape (2, n); NaN where none is."""
+    """Postures prescribed at the ends, shape (2, n); NaN for joints without a value."""
     n = problem.model.n_q
     postures = np.full((2, n), np.nan)
     for values in problem.end_values.values():

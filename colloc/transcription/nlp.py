@@ -1,4 +1,4 @@
-"""Nonlinear programs made of blocks: assembled into sparse values and exact derivatives; that of one motion."""
+"""Nonlinear programs made of blocks, with sparse values and exact derivatives; the program of one motion."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from colloc.transcription.layout import parameter_symbols
 from colloc.transcription.problem_blocks import constraint_blocks, cost_blocks
 from colloc.transcription.torques import Torques
 
-# Sizes at most of unknowns, and of positions and durations, which are in radians, metres and seconds, in multiples of
-# their least magnitude if that is more than one: bounds that are looser tell no size.
+# Largest natural sizes of unknowns, and of positions and durations (radians, metres, seconds), in multiples of their
+# least magnitude if that exceeds one: looser bounds give no size.
 _LOOSE, _LOOSE_MOTION = 1e4, 100.0
-_SECONDS = 8e-3  # that building takes for every pair of a joint and one that moves it, entries of the mass matrix
+_SECONDS = 8e-3  # seconds of building per pair of a joint and one that moves it (entries of the mass matrix)
 
 
 class Phase(NamedTuple):
     """One phase of a program."""
 
-    before: str  # what to put before the names of its rows and variables
-    part: slice  # its entries of a decision vector
+    before: str  # prefix of the names of its rows and variables
+    part: slice  # its entries of the decision vector
     problem: Problem
     grid: Grid
 
 
 class ProgramCache(dict[Any, Any]):
-    """Functions of a program, and what solvers and estimates of errors keep for their next use of it.
+    """Functions of a program, and data that solvers and error estimates keep for its next use.
 
-    Nothing in it refers to the program itself, with which it goes.
+    The cache does not refer to the program, with which it lives.
     """
 
 
@@ -57,16 +57,17 @@ _kept = kept_by("cache")
 
 
 class BaseNLP(Tabular, ABC):
-    """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
+    """Nonlinear program: minimise the summed rows of the costs, subject to bounds on x and on the rows of the
+    constraints.
 
-    Variables with equal bounds are fixed: derivatives with respect to them are left out.
+    Variables with equal bounds are fixed: derivatives by them are left out.
 
     Attributes
     ----------
     compile : bool, Compile or None
-        Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
+        Whether the blocks' functions run as compiled kernels; None if decided automatically, see `solve`.
     phases : mapping of str to NLP
-        The programs of the phases alone; this one as that of one phase, without a name, if it has none.
+        Programs of the phases; a program without phases is its own only phase, with an empty name.
     """
 
     compile: bool | Compile | None
@@ -76,7 +77,7 @@ class BaseNLP(Tabular, ABC):
         return self
 
     def __deepcopy__(self, memo: Any) -> Self:
-        return self  # as problems do
+        return self  # like problems
 
     @property
     @abstractmethod
@@ -100,7 +101,6 @@ class BaseNLP(Tabular, ABC):
 
     @property
     def built(self) -> Self:
-        """This program, as that of a `DeferredNLP`."""
         return self
 
     @property
@@ -116,16 +116,16 @@ class BaseNLP(Tabular, ABC):
     @property
     @abstractmethod
     def free_duration(self) -> bool:
-        """Whether any motion's duration is unknown."""
+        """Whether the duration of any phase is unknown."""
 
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, slice]:
-        """Every phase's entries of a decision vector."""
+        """Entries of the decision vector, by phase."""
 
     @abstractmethod
     def with_phases(self, phases: Mapping[str, NLP]) -> Self:
-        """The same motion with other programs of its phases."""
+        """The same motion with other programs for its phases."""
 
     @property
     def curves(self) -> dict[str, Transcription]:
@@ -139,7 +139,7 @@ class BaseNLP(Tabular, ABC):
 
     @property
     def motions(self) -> list[Phase]:
-        """The phases, with their entries of a decision vector."""
+        """The phases, with their entries of the decision vector."""
         return [
             Phase(f"{name}: " if name else "", self.parts[name], nlp.problem, nlp.grid)
             for name, nlp in self.phases.items()
@@ -152,15 +152,15 @@ class BaseNLP(Tabular, ABC):
     @property
     @abstractmethod
     def owners(self) -> Mapping[Block, str]:
-        """The phase of every block that has one; blocks that link phases have none."""
+        """The phase of every block; blocks that link phases have none."""
 
     @abstractmethod
     def owner(self, block: Block) -> tuple[str, int | None]:
-        """Whose a block is: what to put before its names, and the entry of x that is the duration of its motion."""
+        """Prefix of a block's names, and the entry of x that is the duration of its phase."""
 
     @abstractmethod
     def variable_name(self, k: int, x: np.ndarray) -> str:
-        """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
+        """Name of a variable; of a control point its joint or signal, and the time near which it acts."""
 
     @property
     def n_x(self) -> int:
@@ -169,7 +169,7 @@ class BaseNLP(Tabular, ABC):
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """First row of every constraint block, and the number of rows in all."""
+        """First row of every constraint block, and the total number of rows."""
         return np.cumsum([0] + [block.n_rows * block.n_slices for block in self.constraints])
 
     @property
@@ -191,12 +191,12 @@ class BaseNLP(Tabular, ABC):
 
     @cached_property
     def free(self) -> np.ndarray:
-        """Which variables are not fixed, ndarray of bool, shape (n_x,)."""
+        """Mask of the variables that are not fixed, ndarray of bool, shape (n_x,)."""
         return self.lower < self.upper
 
     @cached_property
     def cache(self) -> ProgramCache:
-        """Its functions, and what is kept for their next use."""
+        """Functions of the program, and data kept for their next use."""
         return ProgramCache()
 
     @_kept
@@ -237,11 +237,11 @@ class BaseNLP(Tabular, ABC):
 
     @_kept
     def gauss_newton(self) -> ca.Function:
-        """`hess_lag` with J'J of the costs that are sums of squares only: no second derivatives at all."""
+        """`hess_lag` with only J'J of the costs that are sums of squares: no second derivatives."""
         return self._hessian("gauss_newton")
 
     def _hessian(self, kind: str) -> ca.Function:
-        # An evaluation of their own: who asks for no second derivatives need not wait until they are compiled.
+        # A separate evaluation: users without second derivatives need not wait for their compilation.
         evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
         multipliers = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
         assembly = self._assembly._replace(evaluation=evaluation)
@@ -250,7 +250,7 @@ class BaseNLP(Tabular, ABC):
         return ca.Function("hess_lag", [*assembly.xp, *multipliers], [values], names, ["triu_hess_gamma_x_x"])
 
     def row_name(self, row: int, x: np.ndarray | None = None) -> str:
-        """Constraint, joint and time of a row of g; time in seconds at a decision vector."""
+        """Constraint, joint and time of a row of g; in seconds if a decision vector is given."""
         count("row", row, at_least=0, at_most=self.n_g - 1)
         k = int(np.searchsorted(self.offsets, row, side="right")) - 1
         block = self.constraints[k]
@@ -260,18 +260,18 @@ class BaseNLP(Tabular, ABC):
     def _name(self, block: Block, line: int, site: int, x: np.ndarray | None) -> str:
         before, duration = self.owner(block)
         s = block.sites.s[site]
-        if duration is None:  # rows of several motions have no time
+        if duration is None:  # rows that link phases have no time
             return f"{before}{block.rows.labels[line]}"
         when = f"s = {s:.4g}" if x is None else f"t = {s * x[duration]:.4g} s"
         return f"{before}{block.rows.labels[line]} at {when}"
 
     def _checked(self, x: np.ndarray, p: np.ndarray | Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """Variables and parameters, one each; they may be infinite or undefined."""
+        """Variables and parameters of the right size; they may be infinite or undefined."""
         size = self.n_p
         return float_array("x", x, (self.n_x,)), float_array("p", p, (size,))
 
     def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
-        """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
+        """Name of the first cost or constraint row that is not finite at x; None if all are."""
         x, p = self._checked(x, p)
         for block in self.costs:
             values = block.evaluate(x, p)
@@ -286,7 +286,7 @@ class BaseNLP(Tabular, ABC):
     def violation(self, x: np.ndarray, p: np.ndarray) -> float:
         """Largest violation of a row or of a variable's bounds at x, relative to its natural size.
 
-        Infinite where one is not a number.
+        Infinite if one is not a number.
         """
         x, p = self._checked(x, p)
         ranges = [(x, self.lower, self.upper, self.scale_x)]
@@ -337,27 +337,25 @@ class BaseNLP(Tabular, ABC):
 
 
 class Recipe(NamedTuple):
-    """What the program of a phase is built from, beside its problem."""
+    """Data from which the program of a phase is built, in addition to its problem."""
 
     curve: Transcription
     dynamics: InverseDynamics = newton_euler  # dynamics, sensitivities: as in `transcribe`
     sensitivities: DerivativeRecursion | None = None
-    extra: Points | None = None  # nodes beside the curve's own
+    extra: Points | None = None  # nodes in addition to those of the curve
     compile: bool | Compile | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NLP(BaseNLP):
-    """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
-
-    Variables with equal bounds are fixed: derivatives with respect to them are left out.
+    """The program of one motion; see `BaseNLP`.
 
     Parameters
     ----------
     grid : Grid
         The variables and evaluation points, with the problem, the curve and the torques.
     compile : bool, Compile or None
-        Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
+        As in `BaseNLP`.
 
     Examples
     --------
@@ -372,18 +370,18 @@ class NLP(BaseNLP):
     def __post_init__(self):
         instance("grid", self.grid, Grid)
         check_compile(self.compile)
-        _ = self.constraints, self.costs  # what does not fit is said where the program is made
+        _ = self.constraints, self.costs  # errors are raised where the program is made
 
     @classmethod
     def build(cls, problem: Problem, recipe: Recipe) -> NLP:
-        """The program of a problem."""
+        """Build the program of a problem."""
         model = instance("problem", problem, Problem).model
         instance("recipe", recipe, Recipe)
         formulation = recipe.dynamics, recipe.sensitivities
         check_formulation(*formulation)
         torques = next((made for made in problem.formulations if made.given == formulation), None)
         if torques is None:
-            movers: list[int] = []  # of every body, how many joints move it
+            movers: list[int] = []  # number of joints that move each body
             for parent, dof in zip(model.parents, model.dofs, strict=True):
                 movers.append((movers[parent] if parent >= 0 else 0) + (dof is not None))
             pairs = sum(movers[body] for body in model.moving)
@@ -394,7 +392,7 @@ class NLP(BaseNLP):
 
     @property
     def recipe(self) -> Recipe:
-        """What it was built from."""
+        """The recipe of this program."""
         return Recipe(self.curve, *self.grid.torques.given, self.grid.extra, self.compile)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -407,13 +405,13 @@ class NLP(BaseNLP):
         return NLP(grid_of(check_curve(curve), self.problem, self.grid.torques, extra), self.compile)
 
     def for_problem(self, problem: Problem) -> NLP:
-        """Another problem of the same mechanism and unknowns, on the same curve and nodes, by the same dynamics."""
+        """The program of another problem of the same mechanism and unknowns, on the same grid with the same dynamics."""
         torques = self.grid.torques.for_problem(instance("problem", problem, Problem))
         return NLP(grid_of(self.curve, problem, torques, self.grid.extra), self.compile)
 
     @property
     def problem(self) -> Problem:
-        """The problem that it states."""
+        """The problem of this program."""
         return self.grid.problem
 
     @property
@@ -423,7 +421,7 @@ class NLP(BaseNLP):
 
     @property
     def phases(self) -> dict[str, NLP]:
-        """This program as that of one phase, without a name."""
+        """This program as the only phase, with an empty name."""
         return {"": self}
 
     @property
@@ -431,7 +429,7 @@ class NLP(BaseNLP):
         return {"": slice(0, self.n_x)}
 
     def with_phases(self, phases: Mapping[str, NLP]) -> NLP:
-        """The other program itself, of the one phase."""
+        """The new program of the only phase."""
         check_phases(("",), phases, NLP)
         return phases[""]
 
@@ -456,7 +454,7 @@ class NLP(BaseNLP):
         return self._chosen(constraint_blocks(self.grid, self._ends))
 
     def _chosen(self, blocks: list[Block]) -> list[Block]:
-        """The blocks, which load no library where that is not wanted."""
+        """The blocks, compiled or not as chosen."""
         return [replace(block, virtual=True) for block in blocks] if self.compile is False else blocks
 
     @property
@@ -465,7 +463,9 @@ class NLP(BaseNLP):
 
     @cached_property
     def scale_x(self) -> np.ndarray:
-        """Natural size of every variable, from its bounds; of control points also from the width that they govern."""
+        """Natural size of every variable, from its bounds, and for control points also from the width of their
+        interval.
+        """
         layout, most = self.grid.layout, np.full(self.n_x, _LOOSE)
         for entries in (layout["q"], layout.duration):
             most[entries - layout.offset] = _LOOSE_MOTION
@@ -494,13 +494,13 @@ class NLP(BaseNLP):
         return dict.fromkeys((*self.costs, *self.constraints), "")
 
     def owner(self, block: Block) -> tuple[str, int | None]:
-        """Nothing to put before names, and the entry of x that is the duration."""
+        """An empty prefix, and the entry of x that is the duration."""
         instance("block", block, Block)
         return "", int(self.grid.layout.duration[0])
 
     @property
     def column_names(self) -> dict[str, list[str]]:
-        """What the columns of the control points are, by the names that the layout has for these."""
+        """Names of the columns of control points, by their names in the layout."""
         names = {"q": [f"q[{joint}]" for joint in self.problem.model.position_names]}
         for kind, unknowns in (("signals", self.problem.signals), ("states", self.problem.states)):
             names[kind] = [label for unknown in unknowns for label in unknown.labels]
@@ -530,7 +530,7 @@ class NLP(BaseNLP):
 
 
 def check_phases(wanted: Iterable[str], phases: object, kind: type) -> None:
-    """InputError unless there is one thing of a kind for every phase, by its name."""
+    """Raise InputError unless `phases` has one object of the right type for every phase."""
     if not isinstance(phases, Mapping) or list(phases) != list(wanted):
         raise InputError(
             f"phases must be a mapping with the names {', '.join(map(repr, wanted))}, got {quoted(phases)}"
@@ -540,7 +540,7 @@ def check_phases(wanted: Iterable[str], phases: object, kind: type) -> None:
 
 
 def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: int, seed: int) -> dict[str, float]:
-    """Largest relative errors along random directions; parameters as of `BaseNLP.check_derivatives`."""
+    """Largest relative errors along random directions; parameters as in `BaseNLP.check_derivatives`."""
     rng = np.random.default_rng(seed)
     lam = rng.standard_normal(nlp.n_g)
 
@@ -571,7 +571,7 @@ def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: i
 
 
 def check_determined(nlp: BaseNLP) -> None:
-    """InputError for an NLP with more equations than unknowns, with the constraints that make them."""
+    """Raise InputError for an NLP with more equations than unknowns; names the constraints with most equations."""
     counts = {}
     for block in nlp.constraints:
         if equal := int(np.count_nonzero(block.rows.lower == block.rows.upper)) * block.n_slices:
@@ -582,9 +582,9 @@ def check_determined(nlp: BaseNLP) -> None:
         most = sorted(counts, key=lambda name: -counts[name])
         listed = ", ".join(f"{counts[name]} of {name!r}" for name in most)
         passive = list(dict.fromkeys(joint for phase in nlp.phases.values() for joint in phase.problem.passive))
-        motors = f", or give what drives joint {shown(passive)} (co.Motors)" if passive else ""
+        motors = f", or add actuators to joint {shown(passive)} (co.Motors)" if passive else ""
         raise InputError(
             f"{equations} equations ({listed}) for {unknowns} unknowns on {nlp.described_curve}: an equation along the "
-            "path settles as much as a joint has; leave out equations or end conditions that follow from the others"
+            "path fixes as many unknowns as a joint has; leave out equations or end conditions that follow from others"
             + motors
         )

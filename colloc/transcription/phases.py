@@ -1,4 +1,4 @@
-"""The nonlinear program of a motion in phases: those of the phases side by side, and what links them."""
+"""The nonlinear program of a motion in phases: programs of the phases side by side, and links between them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from colloc.transcription.nlp import NLP, BaseNLP, Recipe, check_phases
 
 
 class _Blocks(NamedTuple):
-    """Blocks in the variables of a sequence, and the phases of those that have one."""
+    """Blocks in the variables of all phases, and the phase of each block that has one."""
 
     costs: list[Block]
     constraints: list[Block]
@@ -32,13 +32,14 @@ class _Blocks(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PhasesNLP(BaseNLP):
-    """The program of a `Phases`: variables of the phases one after another; rows and costs of each, then of all.
+    """The program of a `Phases`: variables of the phases one after another; rows and costs of each phase, then those
+    across.
 
     Parameters
     ----------
     problem : Phases
     phases : dict of str to NLP
-        Those of the phases alone.
+        Programs of the phases.
 
     Raises
     ------
@@ -60,18 +61,18 @@ class PhasesNLP(BaseNLP):
         check_phases(instance("problem", self.problem, Phases).phases, self.phases, NLP)
         for name, nlp in self.phases.items():
             if nlp.curve.free:
-                raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
+                raise InputError(f"phase {name!r} must have fixed knots: free knots are for a single motion")
         _ = self._of_phases, self._across
 
     @classmethod
     def build(cls, problem: Phases, recipes: Mapping[str, Recipe]) -> PhasesNLP:
-        """The program of a sequence, its phases each by a recipe of its own."""
+        """Build the program of a motion in phases from recipes by phase."""
         check_phases(instance("problem", problem, Phases).phases, recipes, Recipe)
         phases = {name: NLP.build(phase, recipes[name]) for name, phase in problem.phases.items()}
         return cls(problem, phases)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By the phases' names: their problems are those of the sequence, which knows its own by identity.
+        # By name: the problems are those of `Phases`, which identifies them by identity.
         return PhasesNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()})
 
     @cached_property
@@ -88,7 +89,7 @@ class PhasesNLP(BaseNLP):
 
     @cached_property
     def _of_phases(self) -> _Blocks:
-        """The blocks of the phases, in the variables of all."""
+        """The blocks of the phases, in the variables of the whole program."""
         costs, constraints, owners = [], [], {}
         for name, nlp in self.phases.items():
             for blocks, moved in ((nlp.costs, costs), (_imposed(self.problem, name, nlp), constraints)):
@@ -99,11 +100,11 @@ class PhasesNLP(BaseNLP):
 
     @cached_property
     def _across(self) -> _Blocks:
-        """The blocks that see several phases."""
+        """The blocks that depend on several phases."""
         constraints = []
         for name, across in self.problem.rows.items():
             block = _block(name, across, self.phases, self.parts)
-            # What end conditions on both sides say already would stand there twice.
+            # Links that follow from end conditions on both sides would be redundant.
             if rows := block.undetermined_rows(self.lower, self.upper, self.problem.parameter_values()):
                 constraints.append(block.with_rows(block.rows.take(rows)))
         costs = [_block(name, across, self.phases, self.parts) for name, (_, across) in self.problem.costs.items()]
@@ -125,7 +126,7 @@ class PhasesNLP(BaseNLP):
 
     @cached_property
     def imposed(self) -> dict[str, np.ndarray]:
-        """Which rows of every phase's own program this one has, each ndarray of bool; they come first, by phase."""
+        """Masks of the rows of each phase's program that this program contains; these rows come first, by phase."""
         rows = {}
         for name, nlp in self.phases.items():
             blocks = _imposed(self.problem, name, nlp)
@@ -134,7 +135,7 @@ class PhasesNLP(BaseNLP):
 
     @property
     def compile(self) -> bool | Compile | None:
-        """Whether the blocks' functions run as compiled kernels, as in all phases."""
+        """As in `BaseNLP`, the same for all phases."""
         return next(iter(self.phases.values())).compile
 
     @property
@@ -148,7 +149,7 @@ class PhasesNLP(BaseNLP):
 
     @cached_property
     def scale_x(self) -> np.ndarray:
-        """Natural size of every variable, from its bounds; of control points also from the width that they govern."""
+        """Natural size of every variable, as in `NLP`."""
         return np.concatenate([nlp.scale_x for nlp in self.phases.values()])
 
     @property
@@ -159,12 +160,12 @@ class PhasesNLP(BaseNLP):
         return PhasesNLP(self.problem, phases)
 
     def duration(self, x: np.ndarray) -> float:
-        """Duration of all phases together at x [s]."""
+        """Total duration of all phases at x [s]."""
         x = finite_array("x", x, (self.n_x,))
         return sum(nlp.duration(x[self.parts[name]]) for name, nlp in self.phases.items())
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
-        """Value of every cost term, weights included: those of the phases under "phase: name", then those across."""
+        """Value of every cost term, weights included: "phase: name" for those of phases, then those across."""
         x, p = self._checked(x, p)
         terms = {}
         for name, nlp in self.phases.items():
@@ -175,7 +176,7 @@ class PhasesNLP(BaseNLP):
         return terms
 
     def owner(self, block: Block) -> tuple[str, int | None]:
-        """The phase of a block, to be put before names, and the entry of x that is its duration."""
+        """The prefix of a block's phase, and the entry of x that is the duration of the phase."""
         instance("block", block, Block)
         if block not in self.owners:
             return "", None
@@ -183,7 +184,7 @@ class PhasesNLP(BaseNLP):
         return f"{name}: ", self.parts[name].start + int(self.phases[name].grid.layout.duration[0])
 
     def variable_name(self, k: int, x: np.ndarray) -> str:
-        """What a variable is, with its phase."""
+        """Name of a variable with its phase."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
         x = float_array("x", x, (self.n_x,))
         name = next(name for name, part in self.parts.items() if k < part.stop)
@@ -200,13 +201,13 @@ class PhasesNLP(BaseNLP):
 
 
 def _imposed(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
-    """Constraints of a phase but for equations at its start that the phase before imposes already."""
+    """Constraints of a phase without equations at its start that the phase before already imposes."""
     goes_on = _going_on(problem, phase)
     return [block for block in nlp.constraints if not (block.name in goes_on and _at_start(block))]
 
 
 def _going_on(problem: Phases, phase: str) -> set[str]:
-    """Constraints along the whole of a phase that hold at its start already: those that the phase before has, too."""
+    """Constraints along a whole phase that the phase before shares, so that they hold at the start already."""
     names = set()
     for statement in problem.statements:
         first, second = statement.joins or ("", "")
@@ -218,7 +219,7 @@ def _going_on(problem: Phases, phase: str) -> set[str]:
 
 
 def _at_start(block: Block) -> bool:
-    """Whether a block is equations at the start alone."""
+    """Whether a block consists of equations at the start."""
     return block.n_slices == 1 and block.sites.s[0] == 0 and bool((block.rows.lower == block.rows.upper).all())
 
 
@@ -228,14 +229,14 @@ def _parts(phases: Mapping[str, NLP]) -> dict[str, slice]:
 
 
 def _block(name: str, across: PhaseRows, phases: Mapping[str, NLP], parts: Mapping[str, slice]) -> Block:
-    """Rows that see several phases at once."""
+    """Rows that depend on several phases."""
     sites = reduce(EvaluationPoints.beside, (_site(point, phases[point.phase], parts) for point in across.points))
     rows = across.rows._replace(expression=across.function(*sites.local.arguments))
     return Block.of(name, sites, rows).with_constant_data()
 
 
 def _site(point: PhasePoint, nlp: NLP, parts: Mapping[str, slice]) -> EvaluationPoints:
-    """A point of a phase in the variables of the sequence."""
+    """A point of a phase in the variables of the whole program."""
     times = {"start": 0.0, "end": 1.0}
     site = nlp.grid.anywhere(np.array([times[point.time]])) if point.time in times else nlp.grid.unvarying()
     return site.moved(parts[point.phase].start)

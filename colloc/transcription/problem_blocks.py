@@ -19,7 +19,7 @@ from colloc.transcription.grid import Grid
 
 
 def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
-    """The constraints of the grid's problem, without rows that say what the bounds of the variables say."""
+    """Constraints of the grid's problem, without rows that bounds of the variables already imply."""
     problem, blocks = grid.problem, []
     known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, entry in problem.rows.items():
@@ -50,10 +50,10 @@ def _equations(
     along: np.ndarray,
     known: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> list[Block]:
-    """The rows `along` that are equations in positions or velocities along the path: inside, and at both ends.
+    """Blocks of the rows `along` that are equations in positions or velocities: inside, and at both ends.
 
-    Equations at the ends that what is known, bounds of the variables and parameters, settles are dropped. The lengths
-    of quaternions have no rates at the ends: velocities do not tell of them.
+    Equations at the ends that follow from fixed variables and parameters are dropped. The lengths of quaternions have
+    no rates at the ends, since velocities do not depend on them.
     """
     blocks = []
     if entry.constraint.at_control_points:
@@ -71,7 +71,7 @@ def _equations(
 
 
 def _blocks(name: str, entry: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
-    """Some rows of a constraint wherever they hold."""
+    """Blocks of some rows of a constraint, wherever they hold."""
     blocks = [constraint_block(name, entry, s, rows) for s in (entry.constraint.points(where) if rows else ())]
     return [block.with_constant_data() if block.n_slices == 1 else block for block in blocks if block.n_slices]
 
@@ -79,7 +79,7 @@ def _blocks(name: str, entry: ConstraintRows, where: AtNodes, rows: Sequence[int
 def constraint_block(
     name: str, entry: ConstraintRows, sites: EvaluationPoints, chosen: Sequence[int] | None = None
 ) -> Block:
-    """Rows of a constraint, all or some, at given sites."""
+    """Rows of a constraint, all or the chosen ones, at given sites."""
     key, made = (entry, None if chosen is None else tuple(chosen)), sites.local.functions
     if key not in made:
         rows = entry.of(sites.local.arguments)
@@ -88,7 +88,7 @@ def constraint_block(
 
 
 def cost_blocks(grid: Grid) -> list[Block]:
-    """Blocks of the integrated terms, and of those at the last instant."""
+    """Blocks of the integrated and the final terms of the cost."""
     problem, rule = grid.problem, grid.quadrature()
     blocks = _summed(rule, Slots(*rule.sites.local.arguments).duration * rule.width, problem.integrands)
     if problem.final_costs:
@@ -98,9 +98,10 @@ def cost_blocks(grid: Grid) -> list[Block]:
 
 
 def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, ca.Function]]) -> list[Block]:
-    """All sums of squares in one block, what remains of the terms in another.
+    """One block of all sums of squares, another of the remaining terms.
 
-    What is summed is times the rule's shares and a measure, which belongs into the residuals: it may be unknown.
+    Terms are multiplied by the weights of the rule and by a measure, which is part of the residuals as it may be
+    unknown.
     """
     sites, made = rule.sites, rule.sites.local.functions
     key = (tuple(fn for _, fn in terms.values()),)

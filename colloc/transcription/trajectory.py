@@ -12,7 +12,7 @@ from colloc.problem import Problem, State, Unknown
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A motion given by functions of the normalised time s: what a guess is made of."""
+    """A motion given by functions of the normalised time s, such as a guess."""
 
     q: Callable[[np.ndarray], np.ndarray]  # ndarray (N,) -> ndarray (N, n) [rad, m]
     duration: float  # [s]
@@ -20,7 +20,7 @@ class Trajectory:
     constant: Callable[[str], np.ndarray]  # name -> ndarray (size,)
 
     def signals(self, unknowns: Sequence[Unknown | State], s: np.ndarray) -> np.ndarray:
-        """Some signals or states at s, side by side, shape (N, total size)."""
+        """Signals or states at s, side by side, shape (N, total size)."""
         return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in unknowns)])
 
     def shared(self, problem: Problem) -> dict[str, np.ndarray | float]:

@@ -1,4 +1,4 @@
-"""From a problem and a transcription to an NLP."""
+"""Entry point of the transcription: from a problem and curves to a program."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def transcribe(
     *,
     compile: bool | Compile | None = None,
 ) -> NLP | PhasesNLP:
-    """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
+    """The nonlinear program of a problem on a curve, which can be inspected, checked or solved.
 
     Parameters
     ----------
     problem : Problem or Phases
     curve : BSpline, HermiteSimpson or Radau, optional
-        For Phases one for all phases, or a mapping of phase to curve; by default that of `solve`.
+        For `Phases` one curve for all phases, or a mapping of phase to curve; by default that of `solve`.
     dynamics : newton_euler, lagrange or lie
-        Formulation of the inverse dynamics; it changes no physics.
+        Formulation of the inverse dynamics; the result is the same.
     sensitivities : optional
-        Recursion for the first derivatives of the torques, and with it `lie_hessian` for the second;
-        `by_differentiation(dynamics)` for both. By default `composite_sensitivities` from eight joints on,
-        differentiation below, and for the gradient of the cost always, as one reverse sweep is cheapest.
+        Recursion for the first derivatives of the torques, combined with `lie_hessian` for the second; or
+        `by_differentiation(dynamics)` for both. By default `composite_sensitivities` from eight joints on, and
+        differentiation below. The gradient of the cost is always computed by one reverse sweep.
     compile : bool or Compile, optional
         As in `solve`.
 
@@ -91,7 +91,7 @@ def program_of(
     sensitivities: DerivativeRecursion | None = None,
     compile: bool | Compile | None = None,
 ) -> NLP | PhasesNLP:
-    """The program of a problem of either kind; parameters as of `transcribe`."""
+    """The program of a problem with or without phases; parameters as in `transcribe`."""
     curves = checked_curves(problem, curve)
     check_one_cost(problem)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
@@ -99,21 +99,21 @@ def program_of(
 
 
 def build_program(problem: Problem | Phases, recipes: Mapping[str, Recipe]) -> NLP | PhasesNLP:
-    """The program of a problem, its phases each by a recipe of its own."""
+    """The program of a problem from recipes by phase."""
     if isinstance(problem, Phases):
         return PhasesNLP.build(problem, recipes)
     return NLP.build(problem, recipes[""])
 
 
 def checked_curves(problem: Problem | Phases, curve: object) -> dict[str, Transcription]:
-    """A curve for every phase, from one for all or one for each; InputError for anything else."""
+    """A curve for every phase, from one curve for all or a mapping; raise InputError for anything else."""
     if not isinstance(curve, Mapping) or ("" in problem.phases and "" not in curve):
         return dict.fromkeys(problem.phases, check_curve(curve))
     for name in curve:
         if name not in problem.phases:
             raise unknown_name("phase", name, problem.phases)
     if missing := [name for name in problem.phases if name not in curve]:
-        raise InputError(f"every phase needs a curve, and {', '.join(missing)} has none")
+        raise InputError(f"curve must have an entry for every phase, missing: {', '.join(missing)}")
     return {name: check_curve(curve[name]) for name in problem.phases}
 
 
@@ -122,9 +122,9 @@ def on_curves(
     curves: Mapping[str, Transcription],
     extra: Mapping[str, Points | None] | None = None,
 ) -> NLP | PhasesNLP:
-    """The same motion on other curves, or with more nodes; phases for which neither changes keep their programs.
+    """The program of the same motion on other curves, or with more nodes; unchanged phases keep their programs.
 
-    `extra` are nodes beside the curve's own, where the curve stays; by default those that there are.
+    `extra` are nodes in addition to those of the curve, for phases that keep their curve; by default unchanged.
     """
     phases = dict(nlp.phases)
     for name, phase in nlp.phases.items():

@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         solution = co.solve(made.problem, co.Radau(INTERVALS), tol=TOLERANCE, progress=False)
         now, result = solution.at(np.linspace(0.0, solution.duration, 2001)), bursts(made, solution)
         result |= {"duration": solution.duration, "speed": float(np.abs(now.qd[:, 1]).max())}
-        result |= {"error": float(solution.error.untrue), "deviation": co.verify(solution).local_error}
+        result |= {"error": float(solution.error.motion_error), "deviation": co.verify(solution).local_error}
         result["seconds"] = time.perf_counter() - begin
         numbers |= {f"{tendons}.{key}": value for key, value in result.items()}
         rows += [

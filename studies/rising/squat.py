@@ -90,7 +90,7 @@ def measured(made: Rise, solution: co.Solution) -> dict[str, float]:
     numbers = {
         "cost": solution.cost,
         "iterations": float(solution.iterations),
-        "error": float(solution.error.untrue),
+        "error": float(solution.error.motion_error),
         "deviation": co.verify(solution).local_error,
         "knee": float(np.abs(now.tau[:, 1]).max()),
         "lift": float(solution.evaluate(lambda now: now.support.force[1], t).min()),

@@ -275,7 +275,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             if solution.success:
                 break
             solution = co.solve(made.problem, halved(solution), guess=solution, **options)
-    numbers |= {"cost": solution.cost, "solved": float(solution.success), "error": float(solution.error.untrue)}
+    numbers |= {"cost": solution.cost, "solved": float(solution.success), "error": float(solution.error.motion_error)}
     numbers |= {"unknowns": float(solution.x.size), "seconds": time.perf_counter() - begin}
     numbers |= measures(made, solution, args.speed) | simulated(solution)
     predicted = "Falisse et al. 2022, predicted in 3-D at 1.33 m/s"

@@ -165,7 +165,7 @@ def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float
     found = {
         "cost": solution.cost,
         "solved": float(solution.success),
-        "error": float(solution.error.untrue),
+        "error": float(solution.error.motion_error),
         "unknowns": float(solution.x.size),
         "rows": float(solution.nlp.n_g),
         "iterations": float(solution.iterations),

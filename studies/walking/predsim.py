@@ -242,7 +242,7 @@ def measures(made: Walk, solution: co.Solution, speed: float) -> dict[str, float
     found = {
         "cost": solution.cost,
         "solved": float(solution.success),
-        "error": float(solution.error.untrue),
+        "error": float(solution.error.motion_error),
         "unknowns": float(solution.x.size),
         "rows": float(solution.nlp.n_g),
         "largest_activation": float(whole["activation"].max()),
@@ -295,7 +295,10 @@ def solved(
         solution = co.solve(made.problem, curve, guess=start, **options)
         numbers["iterations"] += solution.iterations
         found = {"cost": solution.cost, "iterations": solution.iterations, "unknowns": solution.x.size}
-        found |= {"error": solution.error.untrue, "processor_seconds": time.process_time() - begin[1]}  # till then
+        found |= {
+            "error": solution.error.motion_error,
+            "processor_seconds": time.process_time() - begin[1],
+        }
         numbers.update({f"{name}.{key}": float(value) for key, value in found.items()})
         return solution
 

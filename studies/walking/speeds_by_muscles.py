@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     seconds = time.process_time() - begin
     found = {
         speed: measures(made, solution, speed)
-        | {"solved": float(solution.success), "error": float(solution.error.untrue), "cost": solution.cost}
+        | {"solved": float(solution.success), "error": float(solution.error.motion_error), "cost": solution.cost}
         | simulated(solution)
         for speed, (made, solution) in motions.items()
     }

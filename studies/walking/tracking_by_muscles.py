@@ -147,7 +147,7 @@ def numbers_of(rounds: Sequence[Round]) -> dict[str, float]:
         "iterations": float(sum(solution.iterations for solution, _ in rounds)),
         "unknowns": float(last.x.size),
         "solved": float(last.success),
-        "error": float(last.error.untrue),
+        "error": float(last.error.motion_error),
         "seconds": at_last,
         **simulated(last),
     }

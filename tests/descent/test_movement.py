@@ -271,7 +271,7 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
     study = colloc.studies.descents.two_link
-    with pytest.warns(co.refinement.SolutionWarning, match="higher than it need be"):  # by 75 %, on so few polynomials
+    with pytest.warns(co.refinement.SolutionWarning, match="or above the optimum"):  # by 75 %, on so few polynomials
         solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6

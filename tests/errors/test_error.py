@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 import colloc as co
 from colloc.curves.mesh import Points
 from colloc.errors.motion import deviation
-from colloc.errors.violations import _Beyond
+from colloc.errors.violations import _RowExcess
 from colloc.models.cart_pole import cart_pole
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
@@ -78,7 +78,7 @@ def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
 
 
 def test_a_grid_too_coarse_is_not_called_solved():
-    said = r"the cost is off, or higher than it need be, by about 6\.\d% \(most in interval 6"
+    said = r"the cost is inaccurate, or above the optimum, by about 6\.\d% \(most in interval 6"
     with pytest.warns(co.refinement.SolutionWarning, match=said):
         solution = co.solve(hanging(), co.Radau(20), compile=False)
     assert 0.3 < solution.error["cost"].total / (solution.cost / 0.19891 - 1) < 3  # in another, costlier local optimum
@@ -273,7 +273,7 @@ def test_a_body_that_nothing_drives_is_not_held_by_a_fifth_of_its_weight(held):
     """By 16 N for moments, in the mean by nothing: it strays by little, and flies as no body does."""
     light = quiet(shaken(0.02, held), co.BSpline(10))
     assert light.status is co.solver.Status.SOLVED
-    with pytest.warns(co.refinement.SolutionWarning, match="body is held by 23% of the largest force that acts there"):
+    with pytest.warns(co.refinement.SolutionWarning, match="joint body is held by 23% of the largest force"):
         heavy = co.solve(shaken(0.23, held), co.BSpline(10), compile=False)
     assert heavy.status is co.solver.Status.COARSE
     assert heavy.error.dynamics.max() < 0.01
@@ -426,7 +426,7 @@ def test_a_peak_between_points_of_unequal_distance_is_looked_at():
     stated = time_optimal().rows["tau bounds"]
     s = np.array([0.4, 0.4001, 0.40012])
     row = 1e-2 * (1 - ((s - 0.40007) / 2.5e-5) ** 2)  # of 10 N m
-    seen = _Beyond(Points(s, np.zeros(3, dtype=int)), np.vstack([row, np.full(3, -1.0)]))
+    seen = _RowExcess(Points(s, np.zeros(3, dtype=int)), np.vstack([row, np.full(3, -1.0)]))
     assert row.max() < 0
     closer = seen.beside_peaks(stated).s
     assert np.abs(closer - 0.40007).min() < 1e-5

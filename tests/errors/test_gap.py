@@ -350,7 +350,7 @@ def test_what_only_negative_curvature_promises_is_no_gap():
 )
 def test_a_throw_that_could_go_further_in_longer_time_is_said_to(curve):
     """19.6745 m on 320 intervals, 0.3 to 5 m further; the whole curvature by itself promises 30 m."""
-    with pytest.warns(co.refinement.SolutionWarning, match="the cost is off, or higher than it need be"):
+    with pytest.warns(co.refinement.SolutionWarning, match="the cost is inaccurate, or above the optimum"):
         solution = solved(throw(), curve, "compact")  # in the basin of that optimum, whatever the curve
     assert 0.75 < solution.error["cost"].total / excess(solution, -19.6745) < 1.25
 

@@ -227,9 +227,9 @@ def test_guesses_of_sweeps_are_looked_at_before():
     cases = {"nothing": [0.0]}
     for problem, guess, message in (
         (weighed, {1.0, 2.0}, "guess must be co.line"),
-        (weighed, {"phase": None}, "guess is one in phases, and the problem has none"),
+        (weighed, {"phase": None}, "guess must be a single motion, as the problem has no phases"),
         (weighed, single, "guess is a motion of the joints shoulder, the problem has shoulder, elbow"),
-        (lambda nothing: stated, {1.0}, "guess must be such as solve takes"),
+        (lambda nothing: stated, {1.0}, "guess must be as for solve"),
     ):
         with pytest.raises(co.InputError, match=message):
             co.sweep(problem, cases, curve, guess=guess)

@@ -112,7 +112,7 @@ def test_a_joint_whose_motion_is_prescribed_has_a_motor_where_that_is_said():
         co.final(q={"shoulder": 0.4}),
     ]
     free = co.Problem(MODEL, 1.0, subject_to=prescribed, parts=[Constant("shoulder")])
-    with pytest.raises(co.InputError, match=r"equations .* leave out equations .*, or give what drives joint elbow"):
+    with pytest.raises(co.InputError, match=r"equations .* leave out equations .*, or add actuators to joint elbow"):
         co.solve(free, co.Radau(10), progress=False)
     motors = co.Motors({"elbow": (-20.0, 20.0)})
     driven = co.Problem(MODEL, 1.0, subject_to=prescribed, parts=[Constant("shoulder"), motors])

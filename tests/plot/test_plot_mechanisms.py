@@ -112,7 +112,9 @@ def test_phases_of_other_joints_share_figures_of_places_and_bearings(tmp_path):
 
 
 def test_a_function_of_other_shapes_in_other_phases_is_refused_by_name(picked):
-    with pytest.raises(co.InputError, match=r"shape \(2,\) in phase 'reach' and \(3,\) in 'carry': ask each, as in"):
+    with pytest.raises(
+        co.InputError, match=r"shape \(2,\) in phase 'reach' and \(3,\) in 'carry': use one phase, as in"
+    ):
         picked.evaluate(lambda now: ca.vertcat(*(body.mass for body in now.model.bodies)))
 
 
@@ -289,7 +291,7 @@ def test_the_guess_of_a_sequence_is_drawn(picked):
     assert co.plot.guess(sequence, {"reach": picked["reach"]}).axes
     with pytest.raises(co.InputError, match="phase"):
         co.plot.guess(sequence, {"flight": None})
-    with pytest.raises(co.InputError, match="the problem has none"):
+    with pytest.raises(co.InputError, match="the problem has no phases"):
         co.plot.guess(sequence.phases["reach"], picked)
 
 

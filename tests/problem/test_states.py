@@ -222,7 +222,7 @@ def test_loose_bounds_hide_no_error():
 
 
 def test_a_grid_too_coarse_for_a_state_says_so():
-    with pytest.warns(co.refinement.SolutionWarning, match="equations are not met, which moves the motion by"):
+    with pytest.warns(co.refinement.SolutionWarning, match="equations are not satisfied, which changes the motion by"):
         solution = co.solve(hypersensitive(), co.BSpline(12), compile=False)
     assert solution.status is co.solver.Status.COARSE
 

@@ -79,7 +79,7 @@ def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
 def test_where_all_starts_agree_three_are_enough_and_the_motion_is_that_of_the_guess():
     one, alone = co.solve(time_optimal()), co.solve(time_optimal(), plan=FROM_GUESS)
     assert one.starts == Starts((Basin(alone.rounds[0].cost, (0, 1, 2), True),), ())
-    assert str(one.starts) == "3: all lead to this motion"
+    assert str(one.starts) == "3: all end in this motion"
     assert np.array_equal(one.x, alone.x)
 
 
@@ -208,10 +208,10 @@ def test_motions_are_compared_by_where_the_joints_are_and_how_long_it_takes():
 def test_what_is_said_of_the_starts():
     others = (Basin(2.0, (0, 3), True), Basin(3.5, (4,), False))
     assert str(Starts((Basin(1.0, (1,), True), *others), (2,))) == (
-        "5: 1 leads to this motion, the guess does not; 3 to 2 others, costs from 2; 1 to none"
+        "5: 1 ends in this motion, not the guess; 3 in 2 others, costs from 2; 1 fails"
     )
     assert str(Starts((others[0], others[1]), ())) == (
-        "3: 2 lead to this motion, the guess among them; 1 to 1 other, costs from 3.5"
+        "3: 2 end in this motion, including the guess; 1 in 1 other, costs from 3.5"
     )
 
 

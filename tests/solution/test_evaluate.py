@@ -61,7 +61,7 @@ def test_mistakes_are_named(solution: co.Solution):
         solution.evaluate(3)  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="must return SX or a tuple of SX, got 'q'"):
         solution.evaluate(lambda now: "q")
-    with pytest.raises(co.InputError, match="uses symbols that this problem does not know: foreign"):
+    with pytest.raises(co.InputError, match="must use symbols of this problem only, got foreign"):
         solution.evaluate(lambda now: ca.SX.sym("foreign"))
     with pytest.raises(AttributeError, match="did you mean 'tau'"):
         solution.evaluate(lambda now: now.tua)

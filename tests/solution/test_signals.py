@@ -165,7 +165,7 @@ class TestAccess:
             tank.signals["flow"]
         with pytest.raises(co.InputError, match="no signal of the motion named 'flow'"):
             tank.signals.at(0.5, "flow")
-        with pytest.raises(co.InputError, match="a component of level has a number and no name"):
+        with pytest.raises(co.InputError, match="a component of level has no name here"):
             tank.level["a"]
         with pytest.raises(AttributeError, match=r"flow.*known: .*pump"):
             _ = tank.flow

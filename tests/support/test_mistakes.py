@@ -98,7 +98,7 @@ DEGREES = r"rad, more than a turn: degrees\? angles are in radians, see math\.ra
 PRODUCT = r"multiplies symbols that do not fit, .* use ca\.dot\(a, b\), ca\.sumsqr\(a\) or a\.T @ b"
 GUESS = (
     r"guess must be co\.line\(\.\.\.\), co\.keyframes\(\.\.\.\), a function of time, a mapping of signal to such, "
-    r"or an earlier Solution, got "
+    r"or a Solution, got "
 )
 UNITS = r"millimetres\? lengths are in m, masses in kg, inertias in kg m2"
 BY_NUMBER = r"of q, qd, qdd and tau 0 is shoulder, 1 is elbow"

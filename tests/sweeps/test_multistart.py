@@ -160,7 +160,7 @@ def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
 def test_where_no_start_leads_to_an_optimum_the_reasons_are_listed():
     stated = time_optimal()
     problem = co.Problem(stated.model, 0.05, co.integral(effort), stated.subject_to)
-    reasons = "none of 3 starts has led to an optimum\n  3 starts: no feasible motion found"
+    reasons = "none of 3 starts reached an optimum\n  3 starts: no feasible motion found"
     with pytest.raises(co.SolveError, match=reasons):
         co.multistart(co.transcribe(problem, co.BSpline(6), compile=False), starts=3)
 
@@ -276,7 +276,7 @@ def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
 
 def test_a_program_brings_its_curve():
     nlp = co.transcribe(time_optimal(), co.BSpline(8))
-    with pytest.raises(co.InputError, match="an NLP brings its curve; give curve to co"):
+    with pytest.raises(co.InputError, match="curve must be left out for an NLP: pass it to co"):
         co.multistart(nlp, co.BSpline(8))
 
 

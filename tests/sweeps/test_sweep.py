@@ -135,7 +135,7 @@ def test_what_fails_is_a_row_with_its_reason():
     figure = co.plot.map(found, "gain", "reach", "duration")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no answer"]
     plt.close(figure)
-    assert "2 of them without an answer" in repr(found)
+    assert "2 of them without a solution" in repr(found)
 
 
 def test_a_sweep_that_was_stopped_goes_on_where_it_was(tmp_path: Path, table: co.sweeps.Sweep):
@@ -266,7 +266,7 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         once, always, late, wrong, well = map(pool.submit, troubles)
         assert once.result() == "well"
         assert "has died, twice" in str(always.exception())
-        assert str(late.exception()) == "no end within 3 s"
+        assert str(late.exception()) == "not finished within 3 s"
         assert isinstance(wrong.exception(), KeyError)
         assert well.result() == "well"
         assert pool.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
@@ -281,14 +281,14 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         ({"cases": {"gain": []}}, "cases must hold one case or more"),
         ({"cases": {"gian": [1.0]}}, "no parameter named 'gian'; did you mean 'gain'"),
         ({"cases": [{"gain": 1.0}, {"reach": 1.0}]}, "mappings of the same names"),
-        ({"record": {"cost": peak}}, "record cannot have 'cost', which is a column already"),
+        ({"record": {"cost": peak}}, "name 'cost' in record is a column already"),
         ({"record": {"peak": 3.0}}, "record 'peak' must be a function"),
         ({"seconds": 3.0}, "no argument of sweep named 'seconds'"),
         ({"executor": "all"}, "executor must be a number of processes"),
         ({"problem": 3}, "problem needs a Problem, Phases or a function"),
         ({"problem": lambda other: problem()}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
         ({"parameters": lambda other: {}}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
-        ({"folder": "/dev/null/here"}, "cannot be made|must be a file name"),
+        ({"folder": "/dev/null/here"}, "cannot be created|must be a file name"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(wrong: Mapping[str, Any], told: str):

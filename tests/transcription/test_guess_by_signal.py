@@ -60,9 +60,9 @@ def test_joints_states_and_constants_go_by_name_too(problem):
         ({"force": lambda t: (t, t, t)}, "guess of 'force' at t = .* must have shape"),
         ({"force": {"z": 1.0}}, r"no component of force named 'z' \(known: x, y\)"),
         ({"force": {"x": "much"}}, r"guess of 'force'\[x\] must be"),
-        ({"mass": co.line(1.0, 2.0)}, "guess of 'mass' must be numbers, since it does not vary"),
+        ({"mass": co.line(1.0, 2.0)}, "guess of 'mass' must be numbers, since it is constant"),
         ({"q": 3.0}, "guess must be co.line"),
-        ({"flight": None}, "guess is one in phases, and the problem has none"),
+        ({"flight": None}, "guess must be a single motion, as the problem has no phases"),
     ],
 )
 def test_what_is_no_guess_is_refused(problem, guess, message):

@@ -44,7 +44,7 @@ def test_phases_ask_for_all_that_the_step_asks_for():
 def test_the_step_is_found_and_keeps_to_the_limits_of_the_gait(quick):
     numbers, found = quick
     assert found.solution.outcome.status is co.solver.Status.SOLVED
-    assert found.solution.error.untrue < 1e-2
+    assert found.solution.error.motion_error < 1e-2
     assert found.solution.error["cost"].total < 0.2  # on as few intervals as these
     assert sum(found.shares.values()) == pytest.approx(1.0, abs=1e-9)
     assert found.solution.duration == pytest.approx(0.5)
