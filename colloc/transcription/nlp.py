@@ -405,7 +405,7 @@ class NLP(BaseNLP):
         return NLP(grid_of(check_curve(curve), self.problem, self.grid.torques, extra), self.compile)
 
     def for_problem(self, problem: Problem) -> NLP:
-        """The program of another problem of the same mechanism and unknowns, on the same grid with the same dynamics."""
+        """The program of another problem of the same mechanism and unknowns, with the same grid and dynamics."""
         torques = self.grid.torques.for_problem(instance("problem", problem, Problem))
         return NLP(grid_of(self.curve, problem, torques, self.grid.extra), self.compile)
 
