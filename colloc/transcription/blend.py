@@ -1,13 +1,13 @@
-"""Guesses that miss what a problem fixes at single moments, bent to meet it smoothly over the whole motion.
+"""Guesses deformed smoothly, over the whole motion, to meet conditions at single times.
 
-A spline that is simply moved to where it has to start gets there within its first interval h, by accelerations of
-miss / h^2: 1e5 rad/s2 where it misses a posture by 0.1 rad and the interval takes a thousandth of a second. A search
-that begins there ends anywhere. So the guess is changed as a whole, by the correction of least squared acceleration
-that meets the conditions: positions, velocities and accelerations at the ends, and all equations at single moments,
-between the ends or between phases, that know of no torques. Those that are not linear take several such corrections.
+A spline that is only moved at its start gets there within its first interval h, with accelerations of miss / h^2: 1e5
+rad/s2 if it misses a posture by 0.1 rad and the interval takes a thousandth of a second. A search from there is
+unreliable. Therefore the guess is changed as a whole, by the correction of least squared acceleration that meets the
+conditions: positions, velocities and accelerations at the ends, and all equations at single times, between the ends or
+between phases, that do not involve torques. Nonlinear conditions take several such corrections.
 
-Where a motion starts or ends at rest, and its guess does not, no posture need change: it goes through the same ones, in
-another rhythm, so that a mechanism whose loops are closed all along stays so.
+If a motion starts or ends at rest and its guess does not, no posture needs to change: the guess passes through the same
+postures with another timing, so that closed loops stay closed.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from colloc.problem import Problem
 from colloc.transcription.nlp import BaseNLP, Phase
 from colloc.transcription.trajectory import Trajectory
 
-_DEGREE = 11  # of the polynomials that corrections are: with some conditions on the way they still are smooth
-# Beside squared accelerations, in a motion of unit duration, squared positions count a little, and where the motion
-# starts and ends so much that a velocity there is met by a bend rather than by another posture.
+_DEGREE = 11  # degree of the polynomials of corrections, smooth even with some conditions inside
+# In addition to squared accelerations, in a motion of unit duration, squared positions have a small weight, and a large
+# one at the ends, where a velocity is to be met by a bend rather than by another posture.
 _INSIDE, _ENDS = 1.0, 1e4
 _STEPS = 20
-_NEARER = 0.1  # what a whole step may leave of the misses
-_TURN = 0.5  # rad, in a step that leaves more
-_INSTANT = 1e-6  # of the duration, in which a guess is seen to move
-_MET = 1e-6  # rad, m and per s: no start is the worse for such a miss
+_NEARER = 0.1  # largest fraction of the residuals that a full step may leave
+_TURN = 0.5  # rad, largest turn in a step that leaves more
+_INSTANT = 1e-6  # of the duration: step of the difference that detects motion of a guess
+_MET = 1e-6  # rad, m and per s: harmless residual of a start
 
 
 def resting(problem: Problem, guess: Trajectory) -> Trajectory:
-    """A guess in a rhythm that starts and ends at rest, where the problem speaks of no other velocities there."""
+    """A guess retimed to start and end at rest, if the problem prescribes zero velocities there."""
     q = guess.q(np.array([0.0, _INSTANT, 1.0 - _INSTANT, 1.0]))
     way, steps = np.ptp(q, axis=0).max(initial=0.0), np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0)
     moves = steps[[0, 2]] > 1e-2 * _INSTANT * way
@@ -43,7 +43,7 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
         return guess
 
     def later(s: np.ndarray) -> np.ndarray:
-        """Hermite's cubic from 0 to 1, with slopes 0 where there is rest and 1 where there is none."""
+        """Hermite's cubic from 0 to 1, with slope 0 at ends at rest and slope 1 at others."""
         cubic = s**2 * (3 - 2 * s) + (1 - starts) * s * (1 - s) ** 2 - (1 - ends) * s**2 * (1 - s)
         return guess.q(np.clip(cubic, 0, 1))
 
@@ -51,7 +51,7 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
 
 
 def _at_rest(problem: Problem) -> np.ndarray:
-    """Whether the velocities stated at the start, and those at the end, are all zero, shape (2,); False without any."""
+    """Whether the velocities prescribed at the start, and at the end, are all zero, shape (2,); False without any."""
     velocities_at: tuple[list[float], list[float]] = ([], [])
     for values in problem.end_values.values():
         for end in values:
@@ -61,9 +61,9 @@ def _at_rest(problem: Problem) -> np.ndarray:
 
 
 def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """A decision vector whose motion meets the conditions at single moments, by Newton's method from a guess x.
+    """A decision vector whose motion meets the conditions at single times, by Newton's method from a guess x.
 
-    Durations, signals, states and constants stay as they are.
+    Durations, signals, states and constants do not change.
     """
     slopes, misses = _conditions(nlp, x, p)
     if np.abs(misses).max(initial=0.0) <= _MET:
@@ -73,7 +73,7 @@ def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         pulls = np.hstack([space.pulled(slopes) for space in spaces])
         change = np.split(np.linalg.lstsq(pulls, misses, rcond=1e-10)[0], np.cumsum([s.count for s in spaces])[:-1])
         turn = max(space.turn(part) for space, part in zip(spaces, change, strict=True))
-        # Linear conditions take one step. On the way to others a step too far would wind joints up.
+        # Linear conditions take one step. For nonlinear ones a long step would wind joints up.
         for share in (1.0, min(1.0, _TURN / turn) if turn else 1.0):
             moved = x.copy()
             for space, part in zip(spaces, change, strict=True):
@@ -82,7 +82,7 @@ def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
             if np.linalg.norm(left) <= _NEARER * np.linalg.norm(misses):
                 break
         if not np.linalg.norm(left) < np.linalg.norm(misses):
-            break  # conditions that contradict each other
+            break  # contradictory conditions
         x, misses = moved, left
         if np.abs(misses).max() <= _MET:
             break
@@ -90,7 +90,7 @@ def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Conditions on the control points of the joints: their slopes, shape (m, n_x), and what x misses, shape (m,)."""
+    """Conditions on the control points of the joints: slopes, shape (m, n_x), and residuals at x, shape (m,)."""
     joints = np.zeros(nlp.n_x, dtype=bool)
     for motion in nlp.motions:
         layout = motion.grid.layout
@@ -101,7 +101,7 @@ def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray,
     for block in nlp.constraints:
         if block.n_slices == 1:
             rows, values = block.equations(joints, x, p)
-            finite = np.isfinite(values) & np.isfinite(rows).all(axis=1)  # what is undefined here, others say
+            finite = np.isfinite(values) & np.isfinite(rows).all(axis=1)  # undefined values are reported elsewhere
             slopes.append(rows[finite])
             misses.append(values[finite])
     return np.vstack(slopes), np.concatenate(misses)
@@ -110,7 +110,7 @@ def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray,
 class _CorrectionSpace:
     """Polynomials of the normalised time that may be added to the joints of a motion.
 
-    The decision vector x has the duration, by which accelerations are those in time.
+    The duration in the decision vector x turns derivatives into accelerations in time.
     """
 
     def __init__(self, motion: Phase, x: np.ndarray):
@@ -119,7 +119,7 @@ class _CorrectionSpace:
         self._index = layout["q"] - layout.offset + motion.part.start
         duration = float(x[layout.duration - layout.offset + motion.part.start][0])
         values = legendre.legvander(2 * grid.basis.sites()[0] - 1, _DEGREE)
-        # Of unit size, so that no direction costs more than another: size = L L', coefficients L'^-1 y.
+        # Normalised, so that all directions cost the same: size = L L', coefficients L'^-1 y.
         size = _size() / duration**3
         self._shapes = grid.basis.interpolate(values) @ np.linalg.inv(np.linalg.cholesky(size)).T
 
@@ -129,11 +129,11 @@ class _CorrectionSpace:
         return self._shapes.shape[1] * self._index.shape[1]
 
     def pulled(self, slopes: np.ndarray) -> np.ndarray:
-        """Slopes by the coefficients, shape (m, count), from those by the decision vector, shape (m, n_x)."""
+        """Slopes with respect to the coefficients, shape (m, count), from those by the decision vector, shape (m, n_x)."""
         return np.einsum("mij,ik->mjk", slopes[:, self._index], self._shapes).reshape(len(slopes), -1)
 
     def turn(self, coefficients: np.ndarray) -> float:
-        """How far a correction turns a joint at most [rad]; slides do not count."""
+        """Largest turn of a joint by a correction [rad]; sliding joints do not count."""
         turning = np.array([unit == "rad" for unit in self._motion.problem.model.position_units], dtype=bool)
         return float(np.abs(self._added(coefficients)[:, turning]).max(initial=0.0))
 
@@ -142,20 +142,20 @@ class _CorrectionSpace:
         return self._shapes @ coefficients.reshape(-1, self._shapes.shape[1]).T
 
     def apply(self, x: np.ndarray, coefficients: np.ndarray) -> None:
-        """Add a correction to a decision vector; joints of a closed chain that follow from others follow again."""
+        """Add a correction to a decision vector, and recompute dependent joints of a closed chain."""
         x[self._index] += self._added(coefficients)
         coordinates = self._motion.problem.coordinates
         if coordinates is not None:
             basis = self._motion.grid.basis
             s, interval = basis.sites()
             seen = basis.first[interval][:, None] + np.arange(basis.degree + 1)
-            seen = np.minimum(seen, basis.size - 1)  # beyond an interval's degree basis functions are zero
+            seen = np.minimum(seen, basis.size - 1)  # basis functions beyond an interval's degree are zero
             q = np.einsum("ik,ikj->ij", basis.values(s, interval=interval), x[self._index][seen])
             x[self._index] = basis.interpolate(coordinates.postures(q, q[0]))
 
 
 def _size() -> np.ndarray:
-    """What corrections count, as a quadratic form of their coefficients in a motion of unit duration."""
+    """Cost of corrections, as a quadratic form of their coefficients in a motion of unit duration."""
     points, weights = gauss(_DEGREE + 1)
     every = np.eye(_DEGREE + 1)
     bends = legendre.legval(2 * points - 1, legendre.legder(every, 2) * 4.0)

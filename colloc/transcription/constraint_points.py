@@ -1,4 +1,4 @@
-"""Where the constraints of a problem hold on a grid."""
+"""Places on a grid at which the constraints of a problem hold."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from colloc.transcription.layout import intervals_within
 
 @dataclass(frozen=True)
 class AtNodes:
-    """Inequalities: at the nodes, and between them where a constraint would have none.
+    """Places of inequalities: nodes, and places between them for constraints that would have none.
 
-    Bounds on joint quantities that are splines themselves hold at all times, by their control points, on the intervals
-    that lie within their window.
+    Bounds on joint quantities that are splines hold at all times, by their control points, on the intervals within the
+    window of the bound.
     """
 
     grid: Grid
 
     def during(self, window: Window) -> list[EvaluationPoints]:
-        """The nodes within a part of the motion, and its ends."""
+        """The nodes within a window, and its ends."""
         return [self.grid.nodes(window)]
 
     def at(self, s: float) -> EvaluationPoints:
-        """The curve at s."""
+        """The site at s."""
         return self.grid.anywhere(np.array([s]))
 
     def ends(self) -> EvaluationPoints:
-        """Both ends at once."""
+        """One site with both ends."""
         return self.grid.anywhere(np.array([0.0])).beside(self.grid.anywhere(np.array([1.0])))
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
-        """Control points of the quantity, and nodes in intervals cut by the window."""
+        """Control points of the quantity, and nodes in intervals that the window cuts."""
         intervals = self.grid.window_by_bounds(quantity, window)
         if intervals is None:
             return self.during(window)
@@ -47,21 +47,21 @@ class AtNodes:
 
 @dataclass(frozen=True)
 class Collocated(AtNodes):
-    """Equalities: at as many sites as a spline has freedoms left to meet them.
+    """Places of equalities: as many sites as a spline has freedoms to satisfy them.
 
-    Points that are spread as those for accelerations let positions ring about what they meet at each.
+    Equations in positions have fewer points than accelerations: otherwise positions would oscillate between them.
     """
 
-    # highest time derivative of the coordinates: 2 for whatever has accelerations, torques or signals
+    # highest time derivative of the coordinates: 2 for accelerations, torques and signals
     order: int = 2
 
     def during(self, window: Window) -> list[EvaluationPoints]:
-        """The collocation points within a part of the motion, or inside of it beside `EquationEnds`."""
+        """The collocation points within a window, or inside it for equations that `EquationEnds` complete."""
         sites = self.grid.collocated(window, self.order)
         return [_some(sites, self.grid, window)] if self.order == 2 else [sites]
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
-        """Bounds that are equal: nothing for what equal bounds on the variables fix."""
+        """Equal bounds as equations; none for quantities that equal bounds on variables fix."""
         intervals = self.grid.window_by_bounds(quantity, window) if quantity == "q" else None
         if intervals is None:
             return self.during(window)
@@ -70,12 +70,12 @@ class Collocated(AtNodes):
 
 @dataclass(frozen=True)
 class EquationEnds(AtNodes):
-    """Equalities on positions or velocities, and rates of the former: where they begin and end."""
+    """Places where equalities on positions or velocities, and rates of the former, begin and end."""
 
-    rates: bool = False  # whether ends inside of an interval are left out
+    rates: bool = False  # whether ends inside an interval are left out
 
     def during(self, window: Window) -> list[EvaluationPoints]:
-        """The ends of a part of the motion and of the whole intervals in it, each alone."""
+        """The ends of a window and of the whole intervals in it, each as one site."""
         ends = np.array([] if self.rates else window)
         if (whole := intervals_within(window, self.grid.basis)) is not None:
             ends = np.append(ends, self.grid.breakpoints[[whole.start, whole.stop]])
@@ -83,33 +83,33 @@ class EquationEnds(AtNodes):
         return [self.grid.anywhere(ends[[k]]) for k in np.flatnonzero(np.diff(ends, prepend=-1) > 1e-9)]
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
-        """None for what equal bounds on the variables fix."""
+        """None for quantities that equal bounds on variables fix."""
         return [] if quantity == "q" else self.during(window)
 
 
 @dataclass(frozen=True)
 class AtGreville(AtNodes):
-    """Lengths of quaternions: at as many points as the splines have control points, as nothing else settles them."""
+    """Places of quaternion lengths: as many points as control points, since nothing else determines the lengths."""
 
     def during(self, window: Window) -> list[EvaluationPoints]:
-        """The Greville points, the first and the last of them alone."""
+        """The Greville points; the first and the last are separate sites."""
         points = Points(*self.grid.basis.sites())
         return [self.grid.on(points.take(np.arange(points.s.size)[k])) for k in (np.s_[:1], np.s_[1:-1], np.s_[-1:])]
 
 
 @dataclass(frozen=True)
 class AtTimes(AtNodes):
-    """Constraints at times of one's choice, to be looked at."""
+    """Constraints at given times, for inspection."""
 
     points: Points
 
     def during(self, window: Window) -> list[EvaluationPoints]:
-        """Those of the times that lie within a part of the motion."""
+        """The times within a window."""
         inside = self.points.within(window, self.grid.breakpoints)
         return [_some(self.grid.on(inside), self.grid, window)]
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
-        """The quantity itself, whatever holds it."""
+        """Sites of the quantity itself, however it is bounded."""
         return self.during(window)
 
 
@@ -118,7 +118,7 @@ def _some(sites: EvaluationPoints, grid: Grid, window: Window) -> EvaluationPoin
 
 
 def _beside(sites: EvaluationPoints, grid: Grid, intervals: Window, window: Window) -> list[EvaluationPoints]:
-    """The sites of a window outside of its whole intervals; its ends where there are none."""
+    """The sites of a window outside its whole intervals; its ends if there are none."""
     beside, rest = [], sites.outside(intervals)
     for end, part in (
         (window.start, Window(window.start, intervals.start)),

@@ -17,7 +17,7 @@ from colloc.transcription.nlp import NLP, BaseNLP
 
 @dataclass(frozen=True, eq=False)
 class DerivedNLP(BaseNLP):
-    """A program that has of another one whatever it does not define itself, but for the functions.
+    """A program that takes everything except the functions from another one, unless it defines it itself.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DerivedNLP(BaseNLP):
 
     @property
     def phases(self) -> Mapping[str, NLP]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The programs of the phases, as they are."""
+        """The programs of the phases, unchanged."""
         return self.nlp.phases
 
     @property
@@ -69,7 +69,7 @@ class DerivedNLP(BaseNLP):
         return self.nlp.parts
 
     def with_phases(self, phases: Mapping[str, NLP]) -> Self:
-        raise NotImplementedError("a program that is derived from another one is of its grid alone")
+        raise NotImplementedError("a derived program cannot be moved to another grid")
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         return self.nlp.terms(x, p)
@@ -87,7 +87,7 @@ class DerivedNLP(BaseNLP):
 
 @dataclass(frozen=True, eq=False)
 class BoundedNLP(DerivedNLP):
-    """Another program, with the same functions within other bounds.
+    """Another program with the same functions and other bounds.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ class BoundedNLP(DerivedNLP):
         return self.low[: self.nlp.n_g], self.high[: self.nlp.n_g]
 
     def multipliers(self, x: np.ndarray, p: np.ndarray, end: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Multipliers of a run's end as those of the other program, also of variables that are fixed here alone.
+        """Multipliers of a solve in terms of the other program, also for variables that are fixed only here.
 
-        A solver leaves these out: there the gradient of the Lagrangian is what the bound pushes against.
+        A solver leaves these out: their multiplier is minus the gradient of the Lagrangian.
         """
         gradient = np.array(self.nlp.grad_f(x, p)[1] + self.nlp.jac_g(x, p)[1].T @ end["g"]).ravel()
         return {"g": end["g"], "x": np.where(self.nlp.free & ~self.free, -gradient, end["x"])}
@@ -150,7 +150,7 @@ class BoundedNLP(DerivedNLP):
 
 @dataclass(frozen=True, eq=False)
 class ExtendedNLP(DerivedNLP):
-    """Another program with more variables behind its own, and functions that are made from its functions."""
+    """Another program with additional variables after its own, and functions made from its functions."""
 
     @property
     def costs(self) -> Sequence[Block]:
@@ -162,14 +162,14 @@ class ExtendedNLP(DerivedNLP):
 
     @cached_property
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
-        """All variables, those of the other program, the others, and parameters."""
+        """Symbols: all variables, those of the other program, the additional ones, and parameters."""
         both, n = ca.MX.sym("x", self.n_x), self.nlp.n_x
         return both, both[:n], both[n:], ca.MX.sym("p", self.n_p)
 
     def _function(
         self, name: str, outputs: Mapping[str, ca.MX], inputs: Mapping[str, ca.MX] | None = None
     ) -> ca.Function:
-        """A function of all variables, parameters, and further inputs."""
+        """A function of all variables, parameters, and additional inputs."""
         both, _, _, p = self._symbols
         arguments = {"x": both, "p": p, **(inputs or {})}
         return ca.Function(name, [*arguments.values()], [*outputs.values()], [*arguments], [*outputs])

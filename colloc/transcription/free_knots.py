@@ -1,9 +1,9 @@
 """The grid of splines whose breakpoints are unknowns.
 
-A spline is then no longer linear in the unknowns: what a place on the motion sees are control points and the knots
-around it, and de Boor's recursion stands in its expressions, so that derivatives by knots are as exact as all others
-(Xiang, Arora and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to 4.17). Nodes, collocation points and
-the points of quadratures keep their places within their intervals.
+A spline is then not linear in the unknowns: a site on the motion depends on control points and on the knots around it.
+De Boor's recursion is part of its expressions, so that derivatives by knots are exact, like all others (Xiang, Arora
+and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to 4.17). Nodes, collocation points and quadrature points
+keep their relative places within their intervals.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from colloc.transcription.trajectory import Trajectory
 
 @dataclass(frozen=True, eq=False)
 class FreeKnotsGrid(Grid):
-    """The variables of a `Grid`, and after them the breakpoints; `basis` is that of the start.
+    """The variables of a `Grid`, followed by the breakpoints; `basis` has the initial breakpoints.
 
-    Times are given as they are at the start, and mean the same place within an interval.
+    Times refer to the initial breakpoints, and mean the same relative place within an interval.
     """
 
     @cached_property
@@ -44,7 +44,7 @@ class FreeKnotsGrid(Grid):
 
     @cached_property
     def layout(self) -> Layout:
-        """The variables, with the breakpoints in order of time; those at which a constraint changes are fixed."""
+        """The variables, with breakpoints in order of time; those at which a constraint changes are fixed."""
         fixed, ends = self._fixed.layout, self.breakpoints
         stays = self._stays()
         knots = fixed.offset + fixed.size + np.arange(ends.size)
@@ -57,7 +57,7 @@ class FreeKnotsGrid(Grid):
         )
 
     def _stays(self) -> np.ndarray:
-        """Which breakpoints are fixed: the ends of the motion, and where constraints begin, end or hold."""
+        """Fixed breakpoints: the ends of the motion, and times at which constraints begin, end or hold."""
         times = {0.0, 1.0}
         for name, rows in self.problem.rows.items():
             where = rows.constraint.where
@@ -68,11 +68,11 @@ class FreeKnotsGrid(Grid):
         return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
 
     def curve_at(self, x: np.ndarray) -> Transcription:
-        """The curve with the breakpoints of a decision vector, fixed."""
+        """The curve with the breakpoints of a decision vector as fixed ones."""
         return self.curve.with_breakpoints(x[self.layout["knots"][:, 0]])
 
     def without_knots(self, x: np.ndarray) -> np.ndarray:
-        """The part of a decision vector that a `Grid` of the breakpoints in it has."""
+        """The part of a decision vector that belongs to a `Grid` with the same, fixed breakpoints."""
         return np.delete(x, self.layout["knots"][:, 0])
 
     def spacing(self) -> Block:
@@ -91,7 +91,7 @@ class FreeKnotsGrid(Grid):
 
     @cached_property
     def _around(self) -> _KnotTable:
-        """The knots that live on every interval."""
+        """The knots that affect each interval."""
         degree, basis = self.basis.degree, self.basis
         return _KnotTable.of(basis.knots()[basis.first[:, None] + np.arange(1, 2 * degree + 1)])
 
@@ -101,8 +101,8 @@ class FreeKnotsGrid(Grid):
         return knots[len(knots) // 2] - knots[len(knots) // 2 - 1]
 
     @cached_property
-    def _local(self) -> LocalView:  # with the knots around among the variables, no other grid's
-        """Local variables: control points, the knots around, and what is shared; data: the place in the interval."""
+    def _local(self) -> LocalView:  # its variables contain knots, so that it is not shared
+        """Local variables: control points, the knots around, shared unknowns; data: the place in the interval."""
         n, degree, place = self.problem.model.n_q, self.basis.degree, ca.SX.sym("place")
         points = ca.SX.sym("points", n, degree + 1)
         signals = ca.SX.sym("signals", self.layout["signals"].shape[1], degree - 1)
@@ -116,7 +116,7 @@ class FreeKnotsGrid(Grid):
         return self._instant(w, place, s, (q, u, x))
 
     def on(self, points: Points) -> EvaluationPoints:
-        """The splines at places given by times at the start, by the polynomials of given intervals."""
+        """Sites given by times on the initial breakpoints, on the polynomials of given intervals."""
         s, interval = points
         entries = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
         if self.layout["signals"].shape[1]:
@@ -130,7 +130,7 @@ class FreeKnotsGrid(Grid):
         return EvaluationPoints(self._local, Slices.of(np.vstack(entries)), place[None], s, interval)
 
     def _points(self, quantity: str, first: np.ndarray, count: int) -> np.ndarray:
-        """Entries of some control points from a first one on, shape (count times size, N)."""
+        """Entries of `count` control points from the first ones on, shape (count times size, N)."""
         index = self.layout[quantity][first[:, None] + np.arange(count)]
         return index.reshape(first.size, -1).T
 
@@ -146,7 +146,7 @@ class FreeKnotsGrid(Grid):
         points = ca.SX.sym("points", n, order + 1)
         columns = ca.horzsplit(points)
         for r in range(order):
-            # Control points of a derivative are differences over the knots on which they live (de Boor 1978, X.12).
+            # Control points of a derivative are differences over their knots (de Boor 1978, X.12).
             columns = [
                 (degree - r) * (after - before) / (around.knots[j + degree] - around.knots[j + r])
                 for j, (before, after) in enumerate(pairwise(columns))
@@ -162,7 +162,7 @@ class FreeKnotsGrid(Grid):
         return self._fixed.end(s)._replace(constant=False)
 
     def variable_scale(self, sizes: np.ndarray) -> np.ndarray:
-        """Natural sizes of all variables; that of a breakpoint is an even interval's width."""
+        """Natural sizes of all variables; that of a breakpoint is the mean width of an interval."""
         knots = self.layout["knots"][:, 0] - self.layout.offset
         scale = np.append(self._fixed.variable_scale(sizes[: knots[0]]), np.ones(knots.size))
         scale[knots] = 1 / self.basis.intervals
@@ -174,37 +174,37 @@ class FreeKnotsGrid(Grid):
         return Quadrature.of(sites, np.tile(weights, self.basis.intervals), self._width)
 
     def interpolate(self, trajectory: Trajectory) -> np.ndarray:
-        """Decision vector of a given motion, with the breakpoints of the start."""
+        """Decision vector of a motion, with the initial breakpoints."""
         return np.append(self._fixed.interpolate(trajectory), self.breakpoints)
 
 
 @dataclass(frozen=True)
 class _KnotTable:
-    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol."""
+    """Consecutive knots at many places on a spline, as symbols; knots that are the same everywhere share a symbol."""
 
     symbols: ca.SX  # shape (distinct,)
     knots: tuple[ca.SX, ...]  # rising
-    index: np.ndarray  # ints, shape (N, distinct); the breakpoints that the symbols stand for at every place
+    index: np.ndarray  # ints, shape (N, distinct); breakpoint of each symbol at every place
 
     @classmethod
     def of(cls, table: np.ndarray) -> _KnotTable:
-        """Knots by the numbers of their breakpoints, ndarray of int, shape (N, knots)."""
+        """A table from the numbers of breakpoints, ndarray of int, shape (N, knots)."""
         index, place = np.unique(table, axis=1, return_inverse=True)
         symbols = ca.SX.sym("knots", index.shape[1])
         return cls(symbols, tuple(symbols[k] for k in place.ravel().tolist()), index)
 
 
 def grid_of(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
-    """The grid of a problem on a curve, with nodes beside the curve's own where they are given.
+    """The grid of a problem on a curve, with optional additional nodes.
 
-    InputError for jerk or torque rates on a curve whose accelerations may jump.
+    Raise InputError for jerk or torque rates on a curve whose accelerations may jump.
     """
     grid = (FreeKnotsGrid if curve.free else Grid)(curve, problem, torques, extra)
     if not problem.needs_rates:
         return grid
     if (grid.basis.continuity < 2).any():
         raise InputError(
-            f"jerk and torque rates have no bounds where accelerations jump, as they may on {curve}; take a "
-            "curve on which they do not, such as BSpline(20, degree=5) or HermiteSimpson(20)"
+            f"jerk and torque rates need continuous accelerations, which {curve} does not have; use a "
+            "curve such as BSpline(20, degree=5) or HermiteSimpson(20)"
         )
     return grid.with_rates

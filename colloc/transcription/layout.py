@@ -1,4 +1,4 @@
-"""The layout of a decision vector: which entries are what, their bounds, and which of them a time sees."""
+"""The layout of a decision vector: meaning and bounds of its entries, and the entries that each time depends on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from colloc.support.lazy import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Named entries of a decision vector, one motion's: control points, then its duration and its constants."""
+    """Named entries of the decision vector of one motion: control points, then its duration and its constants."""
 
     # each of shape (points, size); control points of the joints, "q", of all signals side by side, "signals", and of
     # all states, "states"
@@ -28,7 +28,7 @@ class Layout:
     constants: dict[str, np.ndarray]  # each of shape (size,)
     lower: np.ndarray  # lower, upper: bounds of this motion's entries
     upper: np.ndarray
-    offset: int = 0  # where they begin in the decision vector
+    offset: int = 0  # their first index in the decision vector
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         return self.tables[quantity]
@@ -45,21 +45,22 @@ class Layout:
 
     @property
     def names(self) -> dict[str, np.ndarray]:
-        """All entries by name, for reports; what the layout does not have left out."""
+        """All entries by name, for reports, without empty ones."""
         entries = self.tables | {"duration": self.duration} | self.constants
         return {name: index for name, index in entries.items() if index.size}
 
     def filled(self, values: Mapping[str, Any]) -> np.ndarray:
-        """This motion's part of a decision vector, ndarray, shape (size,), from values by name; zeros elsewhere."""
+        """The motion's part of a decision vector, shape (size,), from values by name, with zeros elsewhere."""
         x, names = np.zeros(self.size), self.names
         for name in names.keys() & values.keys():
             x[names[name] - self.offset] = values[name]
         return x
 
     def narrowed(self, problem: Problem, chosen: np.ndarray | slice, limits: _Limits) -> Layout:
-        """The same with narrower bounds on some control points of the joints; InputError if nothing is left.
+        """The layout with narrower bounds on some control points of the joints; raise InputError if the bounds are
+        empty.
 
-        Limits are the part of the motion, and lower and upper bounds, each shape (n,).
+        `limits` has the part of the motion, and lower and upper bounds, each shape (n,).
         """
         window, low, high = limits
         index = self["q"][chosen]
@@ -73,14 +74,14 @@ class Layout:
 
 
 class End(NamedTuple):
-    """Which variables the motion depends on at its start or end.
+    """Variables on which the motion depends at its start or end.
 
     Derivative k of joint j with respect to the normalised time is the sum over i of weight[k, i] x[index[i, j]].
     """
 
     index: np.ndarray  # ints, shape (3, n); for q, qd and qdd
     weight: np.ndarray  # shape (3, 3); lower triangular
-    # whether the weights are, and not only that points which are all the same give no derivatives
+    # whether the weights are known, and not only that equal points have zero derivatives
     constant: bool = True
 
 
@@ -90,8 +91,8 @@ _Limits = tuple[Window, np.ndarray, np.ndarray]
 def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     """Layout of a problem's motion: point after point, control points of joints, then of signals, then of states.
 
-    q and signals are numbers of control points; states have those of the joints' velocities, one less. `offset` is
-    where the motion's entries begin in the decision vector.
+    q and signals are numbers of control points; states have as many as joint velocities, one fewer than q. `offset` is
+    the first index of the motion in the decision vector.
     """
     limits_of = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
     limits_of["states"] = _side_by_side(problem.states)
@@ -114,12 +115,12 @@ def _side_by_side(unknowns: Sequence[Unknown | State]) -> np.ndarray:
 
 
 class StaticUnknowns(NamedTuple):
-    """The unknowns that every slice sees, as symbols."""
+    """The unknowns on which every slice depends, as symbols."""
 
     T: ca.SX
     constants: ca.SX
-    # those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone can
-    # read it, but nothing depends on it.
+    # those that are not fixed. A fixed duration is a number: it stays in the decision vector for reading, but nothing
+    # depends on it.
     symbols: ca.SX
     index: np.ndarray  # their entries in the decision vector
 
@@ -140,11 +141,11 @@ def parameter_symbols(problem: Problem) -> ca.SX:
 
 
 def spline_slices(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray, orders: int) -> Slices:
-    """Splines and their derivatives in s, as sums over the control points that an interval sees."""
+    """Splines and their derivatives in s, as sums over the active control points of each interval."""
     count, width = basis.degree + 1, points.shape[1]
     index = points[np.minimum(basis.first[interval] + np.arange(count)[:, None], basis.size - 1)]
     values = np.stack([basis.values(s, derivative, interval).T for derivative in range(orders)])
-    # A function that ends at a breakpoint is zero there, up to rounding.
+    # A basis function that ends at a breakpoint is zero there, up to rounding.
     values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True, initial=0.0)] = 0.0
     row = np.repeat(np.arange(orders * width), count)
     column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
@@ -153,14 +154,14 @@ def spline_slices(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interva
 
 
 def intervals_within(window: Window, basis: SplineBasis) -> slice | None:
-    """Intervals that lie within a part of the motion; None if there is none."""
+    """Intervals within a part of the motion; None if there is none."""
     ends = basis.breakpoints
     inside = np.flatnonzero((ends >= window.start - 1e-9) & (ends <= window.end + 1e-9))
     return slice(int(inside[0]), int(inside[-1])) if inside.size > 1 else None
 
 
 def active_control_points(intervals: slice | None, basis: SplineBasis) -> slice:
-    """Control points that some intervals see."""
+    """Control points that are active on the given intervals."""
     assert intervals is not None
     last = intervals.stop - 1
     return slice(int(basis.first[intervals.start]), int(basis.first[last] + basis.degrees[last]) + 1)

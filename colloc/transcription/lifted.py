@@ -1,8 +1,8 @@
-"""Programs with torques as variables of their own, which equations tie to the motion: fewer iterations.
+"""Programs with torques as additional variables, tied to the motion by equations, which need fewer iterations.
 
 In positions alone, a torque in a cost or a limit is a nonlinear function of all joints. As a variable u, with the
 equation tau(q, qd, qdd) - u = 0, a squared torque is convex and a limit is a bound on one variable, and Newton's method
-meets the equations on the way: see Albersmeyer and Diehl (2010), "The lifted Newton method and its application in
+satisfies the equations on the way: see Albersmeyer and Diehl (2010), "The lifted Newton method and its application in
 optimization", SIAM Journal on Optimization 20. The feasible motions and the optima are the same.
 """
 
@@ -24,9 +24,9 @@ from colloc.support.lazy import cached_property
 from colloc.transcription.derived_nlp import DerivedNLP
 from colloc.transcription.nlp import BaseNLP, ProgramCache
 
-_LEAST = 1e-2  # size of a torque at least, of the largest at the same sites
+_LEAST = 1e-2  # smallest size of a torque, relative to the largest at the same sites
 
-_SitesKey = tuple[str, bytes, bytes]  # phase, times and intervals of sites
+_SitesKey = tuple[str, bytes, bytes]  # key: phase, times and intervals of sites
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,11 @@ class _Lifted:
     index: np.ndarray  # ints, shape (joints, sites); their entries of the decision vector
 
     def seen_by(self, block: Block, view: LocalView) -> EvaluationPoints:
-        """The sites of a block, which see these variables, too."""
+        """The sites of a block, extended by these variables."""
         return replace(block.sites, local=view, slices=block.sites.slices.beside(Slices.of(self.index)))
 
     def lift(self, block: Block) -> Block:
-        """One of the blocks, in these variables."""
+        """One of the blocks in terms of these variables."""
         made, key, torques = block.functions.kernels, ("lifted", *self.joints), block.functions.torques
         if key not in made:
             assert torques is not None
@@ -52,7 +52,7 @@ class _Lifted:
         return replace(block, sites=self.seen_by(block, made[key].local), functions=made[key])
 
     def equations(self, names: Sequence[str]) -> Block:
-        """Torques less these variables; of all joints the names."""
+        """The equations: torques minus these variables; `names` are those of all joints."""
         local = self.block.sites.local
         made, key, torques = local.functions, ("torques less variables", *self.joints), local.torques
         if key not in made:
@@ -69,7 +69,7 @@ class _Lifted:
 
 @dataclass(frozen=True, eq=False)
 class LiftedNLP(DerivedNLP):
-    """Another program with the torques in its costs and inequalities as variables, which follow those of the other.
+    """Another program with the torques in its costs and inequalities as additional variables, after its own.
 
     Rows of the other program come first, in their order, then the equations.
 
@@ -78,14 +78,14 @@ class LiftedNLP(DerivedNLP):
     nlp : BaseNLP
         A program that takes its bounds from its blocks.
     sizes : tuple of float
-        Natural sizes of the torques, one for every row of the equations at a site; see `at`.
+        Natural sizes of the torques, one per row of the equations at a site; see `at`.
     """
 
     sizes: tuple[float, ...]
 
     @classmethod
     def at(cls, nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> LiftedNLP:
-        """The program in torques of the sizes that they have at x, to a power of ten, shape (n_x,)."""
+        """The program with sizes of torques from their values at x, shape (n_x,), rounded to powers of ten."""
         bare, sizes = cls(nlp, ()), []
         for torques in bare.torques(x, p):
             largest = np.abs(torques).max(axis=1, initial=0.0)
@@ -96,16 +96,16 @@ class LiftedNLP(DerivedNLP):
         return cls(nlp, tuple(sizes))
 
     def start(self, x: np.ndarray, p: np.ndarray, share: float = 1.0) -> np.ndarray:
-        """A decision vector of the other program with a share of the torques of its motion, shape (n_x,)."""
+        """Decision vector, shape (n_x,), from one of the other program, with torques scaled by `share`."""
         return np.concatenate([x, *(share * torques.ravel("F") for torques in self.torques(x, p))])
 
     def torques(self, x: np.ndarray, p: np.ndarray) -> list[np.ndarray]:
-        """Torques at a decision vector of the other program, of every set of sites, shape (joints, sites)."""
+        """Torques at a decision vector of the other program, by set of sites, each shape (joints, sites)."""
         padded = np.append(x, np.zeros(self.n_x - self.nlp.n_x))
         return [block.evaluate(padded, p) for block in self._equations]
 
     def compact(self, x: np.ndarray, multipliers: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """A decision vector and multipliers of the rows, "g", and the bounds, "x", as those of the other program."""
+        """A decision vector and multipliers, "g" of the rows and "x" of the bounds, in terms of the other program."""
         n = self.nlp.n_x
         return x[:n], {"g": multipliers["g"][: self.nlp.n_g], "x": multipliers["x"][:n]}
 
@@ -132,13 +132,13 @@ class LiftedNLP(DerivedNLP):
 
     @cached_property
     def _made_from(self) -> dict[Block, Block]:
-        """All blocks but the equations, and which of the other program's they are."""
+        """All blocks except the equations, and the blocks of the other program from which they were made."""
         blocks = (*self.nlp.costs, *self.nlp.constraints)
         return {self._sets[self._key(b)].lift(b) if torques_to_lift(b) else b: b for b in blocks}
 
     @cached_property
     def _equations(self) -> dict[Block, Block]:
-        """The equations, and the other program's blocks at the sites of each."""
+        """The equations, with the blocks of the other program at their sites."""
         names = {name: phase.problem.model.joint_names for name, phase in self.nlp.phases.items()}
         return {some.equations(names[self._phase(some.block)]): some.block for some in self._sets.values()}
 
@@ -181,7 +181,7 @@ class LiftedNLP(DerivedNLP):
 
     @cached_property
     def cache(self) -> ProgramCache:
-        """That of all programs lifted alike: one is made anew for every solve of the other program."""
+        """Shared by all programs lifted in the same way: a new one is made for every solve of the other program."""
         return self.nlp.cache.setdefault(("lifted", self.sizes), ProgramCache())
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
@@ -192,7 +192,7 @@ class LiftedNLP(DerivedNLP):
 
 
 def torques_to_lift(block: Block) -> set[int]:
-    """Joints whose torques stand in a cost, or in inequalities at several sites."""
+    """Joints whose torques appear in a cost, or in inequalities at several sites."""
     torques, rows = block.functions.torques, block.rows
     equations = rows.lower.size and (rows.lower == rows.upper).all()
     if torques is None or equations or block.n_slices == 1:

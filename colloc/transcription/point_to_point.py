@@ -1,4 +1,4 @@
-"""The commonest motion in one line: from rest in one posture to rest in another, as fast as the limits allow."""
+"""Motions from rest in one posture to rest in another, as fast as the limits allow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colloc.transcription.time_optimal_line import TimeOptimalLine, share_lines,
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
 # settle them; on industrial arms it lengthens motions by 0 to 0.03 %.
 _TIE_BREAK = 3e-5
-# On the straight line's own time a search has no room where that is the optimum, and on a coarse curve no answer.
+# With the straight line's duration as upper bound, a search would have no room, and a coarse curve no feasible motion.
 _ROOM = 1.2
 
 
@@ -32,28 +32,28 @@ def point_to_point(
     model : Model
         With limits of velocity, acceleration or torque on its joints, see `Limits`.
     start, end : shape (n_q,) [rad, m]
-        With quaternions of length one; of two that are each other's negative the end's chooses the way round.
+        With unit quaternions; the sign of the end's quaternion chooses the direction of rotation.
     duration : Free or float, optional [s]
-        By default free, up to a little more than the time of the straight line in joint space within the limits, which
-        a curve of few intervals may not keep; `TimeOptimalLine.breakpoints` gives a mesh that does.
+        By default free, up to slightly more than the duration of the straight line within the limits. A curve with few
+        intervals may need more; `TimeOptimalLine.breakpoints` gives a mesh that does not.
     minimize : Cost, optional
-        By default the duration, with squared accelerations at a weight so small that it only determines the joints
-        that do not limit the time; in a given duration squared accelerations alone. Any other cost needs a duration.
+        By default the duration, plus squared accelerations with a weight so small that they only determine joints which
+        do not limit the time. With a given duration, squared accelerations. Any other cost needs a duration.
 
     Returns
     -------
     Problem
-        More constraints are added as to any problem: ``replace(problem, subject_to=[*problem.subject_to, more])``.
+        Add constraints as to any problem: ``replace(problem, subject_to=[*problem.subject_to, more])``.
 
     Raises
     ------
     InputError
-        For postures of the wrong shape, outside the limits, or equal. Without a duration also where the straight line
-        has no time: where nothing limits the speed, or torques cannot hold the mechanism somewhere on it.
+        For postures of the wrong shape, outside the limits, or equal. Without a duration also if the straight line
+        cannot be timed: nothing limits the speed, or torques cannot hold the mechanism somewhere on it.
 
     See Also
     --------
-    Problem : What it returns, for all else.
+    Problem : Motion problems in general.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def point_to_point(
     """
     instance("model", model, Model)
     if minimize is not None and duration is None:
-        raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
+        raise InputError("minimize needs a duration: pass a number of seconds or co.Free(lower, upper)")
     a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))
     if (a == b).all():
         raise InputError(f"start and end are the same posture: {start!r}")
@@ -75,8 +75,8 @@ def point_to_point(
     line = time_optimal_line(problem, a, b)
     if duration is None:
         if not isinstance(line, TimeOptimalLine):
-            raise InputError(f"the straight line gives no duration: {line.reason}; give duration=co.Free(lower, upper)")
-        # The lower bound keeps a search away from zero; no answer comes near it.
+            raise InputError(f"the straight line gives no duration: {line.reason}; pass duration=co.Free(lower, upper)")
+        # The lower bound keeps a search away from zero; no optimum comes near it.
         least = max(0.99 * _least_time(problem, way), 1e-2 * line.duration)
         duration = Free(least, _ROOM * line.duration)
     if minimize is None:
@@ -91,7 +91,7 @@ def point_to_point(
 
 
 def _least_time(problem: Problem, way: np.ndarray) -> float:
-    """What bounds on each joint's velocity and acceleration alone take [s]."""
+    """Duration required by bounds on each joint's velocity and acceleration [s]."""
     moving, distance = way != 0, np.abs(way[way != 0])
     (slow, fast), (least, most) = ([side[moving] for side in problem.limits(name)] for name in ("qd", "qdd"))
     speed = np.where(way[moving] > 0, fast, -slow)
@@ -105,9 +105,9 @@ def _squares_of(line: TimeOptimalLine) -> np.ndarray:
 
 
 def _smoothness(model: Model, squares: np.ndarray) -> Cost:
-    """The integral of squared accelerations over the sum of given squares, joints that turn and slide each by its own.
+    """The integral of squared accelerations, divided by the sums of given squares of turning and of sliding joints.
 
-    A metre counts as a radian where joints of one kind do not move.
+    A metre counts as a radian if joints of one kind do not move.
     """
     turning = np.array([joint.turns for joint in model.joints])
     sums = np.where(turning, squares[turning].sum(), squares[~turning].sum())

@@ -1,7 +1,7 @@
-"""Sparse quadratic programs: by PIQP, and where that comes to no end, by a solver that takes its time.
+"""Sparse quadratic programs: solved by PIQP, and if that fails, by a slower solver.
 
-PIQP (Schwan, Jiang, Kuhn and Jones 2023) takes a tenth of the time of a general interior-point method; where many
-directions cost nothing, as those of a free flight, it may stop far from an optimum.
+PIQP (Schwan, Jiang, Kuhn and Jones 2023) takes a tenth of the time of a general interior-point method. If many
+directions cost nothing, such as those of a free flight, it may stop far from an optimum.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from typing import NamedTuple, TypeAlias
 import casadi as ca
 import numpy as np
 
-_NEAR = 0.5  # of the unit of rows: those with bounds closer than that come first
-_MET = 1e-9  # of the same: rounding
-_PASSES = 3  # with some of the rows
-_PIQP = {"error_on_fail": False, "piqp": {"max_iter": 60}}  # nearly all take 10 to 25, few more, the others hundreds
+_NEAR = 0.5  # in units of rows: rows with closer bounds are included first
+_MET = 1e-9  # in units of rows: rounding error
+_PASSES = 3  # attempts with some of the rows
+_PIQP = {
+    "error_on_fail": False,
+    "piqp": {"max_iter": 60},
+}  # nearly all programs take 10 to 25, a few more, the others hundreds
 
 QuadraticSolver: TypeAlias = "Callable[[QuadraticProgram], QuadraticOptimum]"
 
@@ -23,7 +26,7 @@ QuadraticSolver: TypeAlias = "Callable[[QuadraticProgram], QuadraticOptimum]"
 class QuadraticProgram(NamedTuple):
     """Minimize g'd + d'Hd / 2 with low <= A d <= high and least <= d <= most.
 
-    Best in units in which rows and variables change by about one.
+    Works best in units in which rows and variables change by about one.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ class QuadraticProgram(NamedTuple):
     most: np.ndarray
 
     def optimum(self, *solvers: QuadraticSolver, doubt: float = np.inf) -> QuadraticOptimum:
-        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all."""
+        """Result of the first solver with less doubt than `doubt`, otherwise the result with least doubt."""
         optima: list[QuadraticOptimum] = []
         for solve in solvers:
             optima.append(optimum := self._near_first(solve))
@@ -53,17 +56,15 @@ class QuadraticProgram(NamedTuple):
 
     @property
     def fill(self) -> int:
-        """Entries of the factor of its matrix, which tell what an iteration of an interior-point method takes."""
+        """Entries of the factor of its matrix, a measure of the time of an interior-point iteration."""
         system = ca.Sparsity.kkt(self.H.sparsity(), self.A.sparsity(), True, True)
         return system.ldl(True)[0].nnz()
 
     def _near_first(self, solve: QuadraticSolver) -> QuadraticOptimum:
-        """What a solver finds that sees rows only as they count.
-
-        Rows far from their bounds are left out where they are most of all, until an optimum of the others breaks them:
-        of limits along a motion nine in ten never count.
+        """Result of a solver that includes rows only as needed. If most rows are far from their bounds, these are left
+        out until an optimum violates them: nine of ten limits along a motion are never active.
         """
-        bounded = np.isfinite(self.low) | np.isfinite(self.high)  # of other rows PIQP complains in print
+        bounded = np.isfinite(self.low) | np.isfinite(self.high)  # PIQP prints warnings about other rows
         rows = bounded & (np.minimum(-self.low, self.high) < _NEAR)
         for _ in range(_PASSES if rows.sum() < bounded.sum() / 2 else 0):
             optimum = self._with_rows(rows, solve)
@@ -73,18 +74,18 @@ class QuadraticProgram(NamedTuple):
             room = np.minimum(values - self.low, self.high - values)
             if not (bounded & ~rows & (room < -_MET)).any():
                 return optimum
-            rows |= bounded & (room < _NEAR / 2)  # also what the next optimum may break
+            rows |= bounded & (room < _NEAR / 2)  # including rows that the next optimum may violate
         return self._with_rows(bounded, solve)
 
     def _with_rows(self, rows: np.ndarray, solve: QuadraticSolver) -> QuadraticOptimum:
-        """What a solver finds under some of the rows, ndarray of bool, shape (m,)."""
+        """Result of a solver with some of the rows, ndarray of bool, shape (m,)."""
         A = self.A[np.flatnonzero(rows).tolist(), :]
         optimum, lam_a = solve(self._replace(A=A, low=self.low[rows], high=self.high[rows])), np.zeros(self.low.size)
         lam_a[rows] = optimum.lam_a
         return optimum._replace(lam_a=lam_a)
 
     def optimum_at(self, d: ca.DM, lam_a: ca.DM, lam_x: ca.DM, *, solved: bool) -> QuadraticOptimum:
-        """What a solver has left, and how far that is in doubt."""
+        """Result of a solver, with its duality gap."""
         slope = self.g + np.array(self.H @ d + self.A.T @ lam_a + lam_x).ravel()
         x, rows, bounds = (np.array(vector).ravel() for vector in (d, lam_a, lam_x))
         beside = _beside(rows, np.array(self.A @ d).ravel(), self.low, self.high)
@@ -93,17 +94,17 @@ class QuadraticProgram(NamedTuple):
 
 
 class QuadraticOptimum(NamedTuple):
-    """The optimum of a quadratic program, or what a solver has in its place.
+    """The optimum of a quadratic program, or the last iterate of a solver.
 
     Parameters
     ----------
     d : ndarray, shape (n,)
     lam_a, lam_x : ndarray, shapes (m,), (n,)
-        Multipliers of rows and variables, of CasADi's signs.
+        Multipliers of rows and variables, with CasADi's signs.
     doubt : float
-        By how much what the step gains differs from what the multipliers say: the duality gap.
+        The duality gap: difference between the gain of the step and the gain by the multipliers.
     solved : bool
-        Whether the solver says that it is one.
+        Whether the solver reports an optimum.
     """
 
     d: np.ndarray
@@ -114,13 +115,13 @@ class QuadraticOptimum(NamedTuple):
 
 
 def _beside(lam: np.ndarray, values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Multipliers times the distances from the bounds at which they push, in all."""
+    """Sum of multipliers times the distances from their bounds."""
     distance = np.where(lam > 0, upper - values, values - lower)
     return float(np.abs(lam) @ np.where(np.isfinite(distance), np.abs(distance), 0.0))
 
 
 def by_piqp(program: QuadraticProgram) -> QuadraticOptimum:
-    """What PIQP finds."""
+    """Result of PIQP."""
     solver = ca.conic("piqp", "piqp", {"h": program.H.sparsity(), "a": program.A.sparsity()}, _PIQP)
     bounds = {"lba": program.low, "uba": program.high, "lbx": program.least, "ubx": program.most}
     result = solver(h=program.H, g=program.g, a=program.A, **bounds)

@@ -1,13 +1,13 @@
-"""The fastest way along the straight line in joint space: a guess that obeys the limits, and a time to beat.
+"""The fastest motion along the straight line in joint space: a guess within the limits, and a bound for the optimum.
 
 Along q(s) = start + s (end - start) a motion is one function s(t); a ball joint on a quaternion turns about one axis
-fixed in its link, so that its angular velocity is as straight. With x = s'^2 and u = s'' the torques are
+fixed in its link, so that its angular velocity has a constant direction. With x = s'^2 and u = s'' the torques are
 
     tau = a(s) u + b(s) x + c(s)
 
-(Bobrow, Dubowsky and Gibson 1985, "Time-optimal control of robotic manipulators along specified paths"), linear in
-what `path_speeds` looks for. Dampers, friction and loads that depend on velocities are not: they are replaced by their
-tangents in x at the speeds found last, until these change no more.
+(Bobrow, Dubowsky and Gibson 1985, "Time-optimal control of robotic manipulators along specified paths"), linear in the
+unknowns of `path_speeds`. Dampers, friction and loads that depend on velocities are not: they are replaced by their
+tangents in x at the previous speeds, until these converge.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COARSE = (50, 100)
 _MOST = 1600
 _TOLERANCE = 2e-4  # of the duration
 _ROUNDS = 50
-_SETTLED = 1e-6  # error of linearised torques, against their size
+_SETTLED = 1e-6  # error of linearised torques, relative to their size
 _JUMP = 0.05  # of the range of s''
 
 _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -40,7 +40,7 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeOptimalLine:
-    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points."""
+    """The straight line between two postures as a motion from rest to rest, with constant s'' between grid points."""
 
     model: Model
     start: np.ndarray  # start, end: shape (n_q,) [rad, m]
@@ -50,12 +50,12 @@ class TimeOptimalLine:
 
     @cached_property
     def t(self) -> np.ndarray:
-        """When the fractions are reached [s], ndarray, shape (N + 1,)."""
+        """Times at which the fractions are reached [s], ndarray, shape (N + 1,)."""
         return np.append(0.0, np.cumsum(2 * np.diff(self.s) / (self.rate[1:] + self.rate[:-1])))
 
     @property
     def duration(self) -> float:
-        """Time that the motion takes [s]."""
+        """Duration of the motion [s]."""
         return float(self.t[-1])
 
     @cached_property
@@ -66,7 +66,7 @@ class TimeOptimalLine:
     def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions (N, n_q), velocities and accelerations, (N, n), at times (N,) [s] within the duration.
 
-        Where the acceleration jumps the one after the jump counts.
+        Where the acceleration jumps, the value after the jump.
         """
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, self.s.size - 2)
         since, u = t - self.t[k], (np.diff(self.rate) / np.diff(self.t))[k]
@@ -75,9 +75,9 @@ class TimeOptimalLine:
         return self.model.displaced(self.start, np.outer(s, along)), np.outer(rate, along), np.outer(u, along)
 
     def breakpoints(self, intervals: int = 20) -> np.ndarray:
-        """A mesh for this motion and those near it, rising from 0 to 1: that of `graded`, and the jumps of s''.
+        """Breakpoints for this motion and similar ones, rising from 0 to 1: those of `graded`, and the jumps of s''.
 
-        Intervals are counted without the jumps, which take the place of breakpoints close to them.
+        `intervals` does not count the jumps, which replace breakpoints close to them.
         """
         ends, jumps = np.array(graded(intervals)), self._jumps / self.duration
         widths = np.interp(jumps, (ends[1:] + ends[:-1]) / 2, np.diff(ends))
@@ -87,7 +87,7 @@ class TimeOptimalLine:
 
     @property
     def _jumps(self) -> np.ndarray:
-        """Times at which s'' jumps [s]: from step k to step k + 2, somewhere in between, where the mean says."""
+        """Times at which s'' jumps [s], between step k and step k + 2, as their mean determines."""
         u, steps = np.diff(self.rate) / np.diff(self.t), np.diff(self.t)
         change = np.abs(u[2:] - u[:-2])
         around = np.pad(change, 1)
@@ -100,22 +100,22 @@ class TimeOptimalLine:
 
 
 class Untimed(NamedTuple):
-    """Why a line has no timing."""
+    """Reason why the line could not be timed."""
 
     reason: str
 
 
-# Lines of the problems that there are, by the bytes of their ends: a call asks for the same one where it chooses a
-# curve and where it starts, which takes as long as building the program.
+# Lines by problem and by the bytes of their ends: `solve` needs the same line for the default curve and for the guess,
+# and timing it takes as long as building the program.
 _lines: WeakKeyDictionary[Problem, dict[tuple[bytes, bytes], TimeOptimalLine | Untimed]] = WeakKeyDictionary()
 
 
 def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     """The fastest motion from rest to rest along the straight line between two postures, shape (n_q,) [rad, m].
 
-    It obeys the bounds on velocities, accelerations and torques that hold all along, with unknowns as guessed and
-    parameters as stated. No other constraint is looked at, nor bounds during a part of the motion. Untimed if actuators
-    cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if loads depend on the time.
+    It obeys bounds on velocities, accelerations and torques that hold along the whole motion, with guesses of unknowns
+    and values of parameters. Other constraints are ignored. The result is `Untimed` if actuators cannot hold or move
+    the mechanism somewhere on the line, if nothing limits the speed, or if loads depend on time.
     """
     lines, ends = _lines.setdefault(problem, {}), (start.tobytes(), end.tobytes())
     if ends not in lines:
@@ -124,7 +124,7 @@ def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> T
 
 
 def share_lines(problem: Problem, timed: Problem) -> None:
-    """Let a problem have the lines of another one, with the same mechanism and limits, that are timed already."""
+    """Share the timed lines of another problem with the same mechanism and limits."""
     _lines.setdefault(problem, {}).update(_lines.get(timed, {}))
 
 
@@ -133,12 +133,12 @@ def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptima
     if not along.any():
         return Untimed("the postures are equal")
     if _speed_limit(problem, along) == 0:
-        return Untimed("a joint that has to move may not")
+        return Untimed("a joint that must move has a velocity limit of zero in that direction")
     torques = _torques(problem)
     timings = [_timed(problem, torques, start, end, steps) for steps in _COARSE]
     if isinstance(timings[0], Untimed) or isinstance(timings[1], Untimed):
         return timings[1]
-    # With u constant on a step the time is too long by an error of order one: as many steps as the tolerance takes.
+    # With constant u on each step the time is too long by a first-order error: the tolerance sets the number of steps.
     error = (timings[0].duration - timings[1].duration) / timings[1].duration
     steps = min(int(_COARSE[1] * error / _TOLERANCE), _MOST)
     return _timed(problem, torques, start, end, steps) if steps > _COARSE[1] else timings[1]
@@ -149,7 +149,7 @@ def _timed(
 ) -> TimeOptimalLine | Untimed:
     """The timing on one grid."""
     along = problem.model.displacement(start, end)
-    # Speeds leave rest with the root of s: these grid points are about equally far apart in time.
+    # Near rest the speed grows with the root of s: these grid points are about equally spaced in time.
     share = np.linspace(0, 1, steps + 1)
     s = share**2 * (3 - 2 * share)
     q = problem.model.displaced(start, np.outer(s, along))
@@ -161,7 +161,7 @@ def _timed(
     a = needed(0 * s, 1 + 0 * s) - c
     if not np.isfinite(a).all():
         return Untimed("torques on the line depend on the time or are not finite")
-    # The first slopes are chords from rest, later ones tangents.
+    # The first slopes are secants from rest, later ones tangents.
     rate = np.full(s.size, min(_speed_limit(problem, along), 1.0))
     b, rest = (needed(rate, 0 * s) - c) / rate[:, None] ** 2, c
     for _ in range(_ROUNDS):
@@ -171,7 +171,7 @@ def _timed(
         if np.isinf(x).any():
             return Untimed("nothing limits the speed")
         if (x[1:-1] <= 0).any():
-            return Untimed("a torque that just holds the mechanism cannot move it")
+            return Untimed("the torque limits just hold the mechanism and cannot move it")
         rate = np.sqrt(x)
         now = needed(rate, 0 * s)
         off = np.abs(now - rest - b * x[:, None]).max(axis=0)
@@ -181,7 +181,7 @@ def _timed(
         near, far = np.maximum(rate * (1 - 1e-4), least), np.maximum(rate * (1 + 1e-4), 2 * least)
         b = (needed(far, 0 * s) - needed(near, 0 * s)) / (far**2 - near**2)[:, None]
         rest = now - b * x[:, None]
-    return Untimed("the speeds found with damping and friction do not settle")
+    return Untimed("the iteration of speeds with damping and friction does not converge")
 
 
 def _torques(problem: Problem) -> _Torques:
@@ -227,7 +227,7 @@ def _limits(
 
 
 def _trouble(problem: Problem, s: np.ndarray, c: np.ndarray) -> str:
-    """What keeps the mechanism from going along the line: the posture hardest to hold, if one cannot be held."""
+    """Obstacle on the line: the posture hardest to hold, if one cannot be held."""
     lower, upper = problem.limits("tau")
     excess = np.maximum(lower - c, c - upper)
     k, j = np.unravel_index(np.argmax(excess), excess.shape)
@@ -235,4 +235,4 @@ def _trouble(problem: Problem, s: np.ndarray, c: np.ndarray) -> str:
         return "limits on velocities, accelerations and torques contradict each other on the line"
     name, unit = problem.model.joint_names[j], problem.model.torque_units[j]
     allowed = f"[{short(lower[j])}, {short(upper[j])}]"
-    return f"{name} needs {short(c[k, j])} {unit} to be held at {s[k]:.0%} of the line, outside its {allowed}"
+    return f"{name} needs {short(c[k, j])} {unit} to be held at {s[k]:.0%} of the line, its limits are {allowed}"

@@ -1,14 +1,14 @@
 """The highest speeds along a path under limits that are linear in the path's acceleration and squared speed.
 
-With x = s'^2 and u = s'' on a path of parameter s, and u constant on every step of a grid of s, x changes by 2 u times
-the step. One pass backward from rest at the end finds which x of every grid point can still be brought to rest, one
-pass forward from rest at the start takes the largest of them (Pham and Pham 2018, "A new approach to time-optimal path
-parameterization based on reachability analysis", IEEE Trans. Robotics 34(3)). What they solve as linear programs in
-(u, x) is done here by eliminating u: every bound below it must stay under every bound above it, which leaves an
+With x = s'^2 and u = s'' on a path of parameter s, and constant u on every step of a grid of s, x changes by 2 u times
+the step. A backward pass from rest at the end finds the x of every grid point from which the motion can be brought to
+rest, a forward pass from rest at the start takes the largest of them (Pham and Pham 2018, "A new approach to
+time-optimal path parameterization based on reachability analysis", IEEE Trans. Robotics 34(3)). Their linear programs
+in (u, x) are solved here by elimination of u: every lower bound of u must stay below every upper bound, which leaves an
 interval of x.
 
-The result is optimal on the grid where higher speeds lead to higher speeds. Where a row has next to no a, a long step
-may turn that round, and another profile may be better by a little.
+The result is optimal on the grid if higher speeds lead to higher speeds. If a row has almost no a, a long step may
+violate this, and another profile may be slightly better.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Steps(NamedTuple):
 def path_speeds(limits: PathLimits) -> np.ndarray | None:
     """Squared speeds of the fastest motion from rest at the first grid point to rest at the last, shape (N + 1,).
 
-    They are infinite where nothing limits them; None if no motion obeys the limits.
+    Infinite where nothing limits them; None if no motion obeys the limits.
     """
     steps, doubled = _on_steps(limits), 2 * np.diff(limits.s)
     reach = [(0.0, 0.0)]
@@ -68,7 +68,7 @@ def _on_steps(limits: PathLimits) -> _Steps:
     doubled = 2 * np.diff(limits.s)[:, None]
     a = np.hstack([limits.a[:-1], limits.a[1:] + doubled * limits.b[1:]])
     b, lower, upper = (np.hstack([rows[:-1], rows[1:]]) for rows in (limits.b, limits.lower, limits.upper))
-    flat = np.abs(a) <= _ROUNDING * (np.abs(a) + np.abs(b))  # such a row bounds x alone
+    flat = np.abs(a) <= _ROUNDING * (np.abs(a) + np.abs(b))  # such a row bounds only x
     divisor = np.where(flat, 1.0, a)
     rising, ones = a > 0, np.ones_like(doubled)
     return _Steps(
@@ -82,7 +82,7 @@ def _on_steps(limits: PathLimits) -> _Steps:
 
 
 def _brought_to(after_least: float, after_most: float, step: _Steps, width: float) -> tuple[float, float]:
-    """Least and most x from which one step leads into an interval of x; least > most where none does."""
+    """Least and most x from which one step leads into an interval of x; least > most if there is none."""
     slope = np.append(step.slope, -1 / width)  # the interval as a last row
     low, high = np.append(step.low, after_least / width), np.append(step.high, after_most / width)
     factor = np.concatenate([(slope[:, None] - slope).ravel(), step.factor, -step.factor])
@@ -91,7 +91,7 @@ def _brought_to(after_least: float, after_most: float, step: _Steps, width: floa
         ends = bound / factor
     most = float(ends[factor > 0].min(initial=np.inf))
     least = float(ends[factor < 0].max(initial=-np.inf))
-    # Limits that meet in a point, as at rest on the edge of what a torque can hold, may miss it by rounding.
+    # Limits that meet in a point, as at rest with a torque at its limit, may miss it by rounding.
     if most < least <= most + _ROUNDING * (1 + abs(most)):
         most = least
     return (1.0, 0.0) if (bound[factor == 0] < 0).any() else (least, most)

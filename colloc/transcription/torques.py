@@ -1,4 +1,4 @@
-"""How torques and their derivatives enter a program, by a formulation of the inverse dynamics."""
+"""Torques and their derivatives in a program, by a formulation of the inverse dynamics."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ RECURSIVE_FROM = 8
 
 
 class Torques:
-    """How torques and their derivatives enter an NLP, by a formulation of the inverse dynamics.
+    """Torques and their derivatives in an NLP, by a formulation of the inverse dynamics.
 
-    A derivative recursion takes `lie_hessian` with it for the second derivatives, `by_differentiation` is for both. By
-    default it is differentiation of the formulation for few joints, the composite recursion for many. All programs of
-    the problem share `views`, how a place on the motion sees these torques: see `Grid`.
+    A derivative recursion is combined with `lie_hessian` for the second derivatives; `by_differentiation` is for both.
+    By default it is differentiation of the formulation for few joints, the composite recursion for many. All programs
+    of the problem share `views`, the local views of sites with these torques: see `Grid`.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
@@ -61,7 +61,7 @@ class Torques:
 
     @cached_property
     def _slope(self) -> ca.Function:
-        # Formed on first use: motions without torques never ask.
+        # Formed on first use: motions without torques do not need it.
         problem = self._problem
         if problem.coordinates is None and problem.model.has_plain_velocities and problem.model.n:
             return _slopes(problem, self._recursion)
@@ -69,22 +69,22 @@ class Torques:
 
     @cached_property
     def _curvature(self) -> ca.Function:
-        # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
+        # Formed on first use: Gauss-Newton and quasi-Newton methods do not need it.
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
     def slopes(self, slots: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Parts of a motion that are due to the joints that move by themselves, m of n.
+        """Linearisation with respect to the m of n joints that are independent.
 
-        Rates of all joints per rate of these, SX, shape (n, m); what torques change by with their accelerations,
-        (n, m); and their equations of motion linearised: stiffness, damping and mass matrix side by side, (m, 3m),
-        what the generalised forces change by with positions, velocities and accelerations while torques are held.
+        Rates of all joints per rate of these, SX, shape (n, m); derivatives of torques by their accelerations, (n, m);
+        linearised equations of motion: stiffness, damping and mass matrix side by side, (m, 3m), derivatives of the
+        generalised forces by positions, velocities and accelerations under constant torques.
         """
         n, tau = self._problem.model.n, self._sensitivities(slots)
         if self._problem.coordinates is None:
             return ca.SX.eye(n), tau[:, 2 * n :], tau
         tangent = self._tangent(*slots)
         N = tangent[:n, : tangent.shape[1] // 3]
-        # N' tau is what a motion needs; N' changes as well, but held torques change with it as much.
+        # N' tau is the required force; N' changes as well, but the constant torques change with it equally.
         return N, tau[:, 2 * n :] @ N, N.T @ tau @ tangent
 
     @cached_property
@@ -94,7 +94,7 @@ class Torques:
         return self._problem.function("model", coordinates.tangent(self._problem.instant))
 
     def _sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """What torques change by with displacements, velocities and accelerations, side by side, SX, shape (n, 3n)."""
+        """Derivatives of torques by displacements, velocities and accelerations, side by side, SX, shape (n, 3n)."""
         model, now = self._problem.model, self._problem.instant
         before = now.t.shape[0] + now.duration.shape[0]
         slopes = self._slope(*slots)[:, before : before + model.n_q + 2 * model.n]
@@ -103,9 +103,9 @@ class Torques:
         return ca.horzcat(slopes[:, : model.n_q] @ moved, slopes[:, model.n_q :])
 
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
-        """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
+        """Insert torque symbols into the slots of an instant, which are expressions in the local variables w."""
         n = self._problem.model.n
-        empty = ca.SX(n, 1)  # for what no torque depends on
+        empty = ca.SX(n, 1)  # for slots on which no torque depends
         arguments = slots._replace(jerk=empty, tau=empty, tau_rate=empty, signal_rates=ca.SX(slots.signals.shape[0], 1))
         symbols = ca.SX.sym("tau", n)
         stacked = ca.vertcat(*arguments)
@@ -124,12 +124,12 @@ class Torques:
         return slots._replace(tau=symbols), torques
 
     def rate(self, slots: Slots) -> ca.SX:
-        """Total time derivative of the torques, given the slots of an instant with its jerk and the signals' rates."""
+        """Total time derivative of the torques, from the slots of an instant with jerk and rates of signals."""
         return self._rate(*slots._replace(tau=0, tau_rate=0))
 
     @cached_property
     def _rate(self) -> ca.Function:
-        # Formed on first use: few problems ask.
+        # Formed on first use: few problems need it.
         now = self._problem.instant
         slots = now.slots
         symbols = ca.vertcat(slots.t, slots.q, slots.qd, slots.qdd, slots.signals, slots.states)
@@ -143,8 +143,8 @@ class Torques:
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
     """Derivatives of the torque, (n, all slots of the instant stacked), as a function of the slots.
 
-    Positions, velocities and accelerations by the recursion; time, unknowns and what else a load or the model may
-    contain, by automatic differentiation of the torque that the recursion returns.
+    By the recursion for positions, velocities and accelerations; by automatic differentiation of its torque for time,
+    unknowns and other symbols in loads or the model.
     """
     now = problem.instant
     sensitivities = total_sensitivities(recursion, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
@@ -157,16 +157,16 @@ def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
 
 
 def _differentiated(problem: Problem, value: ca.Function) -> ca.Function:
-    """Derivatives of the torque as those of `_slopes`, all by automatic differentiation."""
+    """Derivatives of the torque as in `_slopes`, all by automatic differentiation."""
     slots = problem.instant.slots
     return problem.function("model", ca.jacobian(value(*slots), ca.vertcat(*slots)))
 
 
 def _curvature(problem: Problem, value: ca.Function, *, recursive: bool) -> ca.Function:
-    """Hessian and gradient of multipliers' torque in the instant's slots, as a function of slots and multipliers.
+    """Hessian and gradient of multipliers times torque in the slots, as a function of slots and multipliers.
 
-    The block of q, qd and qdd by the recursion on the Lie group where that is wanted and loads do not vary with the
-    state; all else by automatic differentiation.
+    The block of q, qd and qdd by the recursion on the Lie group if chosen and if loads do not depend on the state; the
+    rest by automatic differentiation.
     """
     now = problem.instant
     multipliers = ca.SX.sym("multipliers", problem.model.n)
@@ -184,7 +184,7 @@ def _curvature(problem: Problem, value: ca.Function, *, recursive: bool) -> ca.F
 
 
 def _around(inner: ca.SX, slots: Slots, weighted: ca.SX) -> ca.SX:
-    """Hessian of a function in all slots, given its block of q, qd and qdd."""
+    """Hessian of a function in all slots, from its block of q, qd and qdd."""
     state = ("q", "qd", "qdd")
     others = ca.vertcat(*(part for name, part in slots._asdict().items() if name not in state))
     rows = ca.jacobian(ca.gradient(weighted, others), ca.vertcat(*(getattr(slots, k) for k in state), others))
