@@ -129,7 +129,7 @@ class _CorrectionSpace:
         return self._shapes.shape[1] * self._index.shape[1]
 
     def pulled(self, slopes: np.ndarray) -> np.ndarray:
-        """Slopes with respect to the coefficients, shape (m, count), from those by the decision vector, shape (m, n_x)."""
+        """Slopes by the coefficients, shape (m, count), from slopes by the decision vector, shape (m, n_x)."""
         return np.einsum("mij,ik->mjk", slopes[:, self._index], self._shapes).reshape(len(slopes), -1)
 
     def turn(self, coefficients: np.ndarray) -> float:
