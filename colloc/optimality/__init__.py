@@ -1,23 +1,23 @@
-"""How good an answer is, and what it hangs on.
+"""Quality of a solution: conditions of an optimum, sensitivities, active limits, reasons of failures.
 
-certificate   every condition of an optimum, line by line
-forces        what rows, bounds and costs do to a motion
-contact       when bounds on control points act
+certificate   conditions of an optimum, line by line
+forces        forces of rows, bounds and costs on a motion
+contact       times at which bounds on control points act
 costates      costates of the continuous problem from the multipliers of the program
 hamiltonian   the minimum principle along a motion
-arcs          which limits are active when, and how far switches are from where they belong
-limited       what is limited along a motion, where it is and where it should be
-second_order  minimum, saddle, maximum, and what is flat
+arcs          active limits over time, and the accuracy of switches
+limited       limited quantities along a motion, and corrected switching times
+second_order  minimum, saddle, maximum, and flat directions
 sensitivity   derivatives of an optimum by the numbers of its problem: a table, and the motion's at any time
-active_set    the bounds that hold an answer
-kkt           its conditions, linearised and factorised once
-numbers       the numbers that a problem is made of, and what each moves in the conditions
-explain       why a problem fails, or what limits its answer
-elastic       the program whose limits give way at a cost
-gains         what a limit gains by itself, of all multipliers the least
+active_set    active bounds of a solution
+kkt           the linearised and factorised conditions of an optimum
+numbers       numbers of a problem, and their effect on the conditions
+explain       reasons why a problem fails, or limits that determine its solution
+elastic       the program with limits that may be relaxed at a cost
+gains         least multipliers of limits
 limits        numbers that a problem states once, with all rows and variables that they bound
 wider_limits  problems restated with wider limits
-multipliers   what a unit of every limit is worth
+multipliers   multipliers of every limit, including prescribed ends
 """
 
 from colloc.optimality.arcs import Arc, Arcs, arcs

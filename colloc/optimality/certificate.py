@@ -1,4 +1,4 @@
-"""A certificate: what an optimum must meet, line by line, each with its number and its tolerance."""
+"""Certificates: the conditions of an optimum, line by line, each with a number and a tolerance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from colloc.support.display import Table, short
 _PROGRAM = 1e-6  # tolerance of residuals of the program, relative to natural sizes and the cost
 _SOLVED = 1e-4  # residual beyond which IPOPT calls nothing solved: its constr_viol_tol and compl_inf_tol
 _SECOND = "as in minimize=[co.duration(), effort]"
-_TOLERANCE = 1e-3  # of the continuous problem, where the answer has been judged by none
+_TOLERANCE = 1e-3  # tolerance of the continuous problem, if the answer was not judged by one
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class CertificateLine:
     ----------
     condition : str
     passed : bool or None
-        None where it was not tried, or where nothing can be said.
+        None if the condition was not checked or is undecided.
     value, tolerance : float
-        The number that is judged, and what it must not exceed; NaN where there is none.
+        The judged number and its limit; NaN if there is none.
     detail : str
-        What the number is, where it is largest, or why there is none.
+        Meaning of the number and place of its maximum, or the reason why there is none.
     """
 
     condition: str
@@ -54,20 +54,20 @@ class CertificateLine:
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """How an answer meets the conditions of an optimum.
+    """Results of the conditions of an optimum for a solution.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     lines : tuple of CertificateLine
     costates : dict of str to Costates
-        By phase; empty where there are none.
+        By phase; empty without costates.
     instants : dict of str to Instants
-        The Hamiltonian and switching functions, by phase.
+        Hamiltonian and switching functions, by phase.
     second_order : SecondOrder or None
-        None where it was not tried.
+        None if not checked.
     verification : Verification or None
-        The forward simulation; None where it was not possible.
+        The forward simulation; None if impossible.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Certificate:
 
     @property
     def passed(self) -> bool:
-        """Whether no line fails; those that are open do not count."""
+        """Whether no line fails; open lines do not count."""
         return all(line.passed is not False for line in self.lines)
 
     def __getitem__(self, condition: str) -> CertificateLine:
@@ -110,25 +110,25 @@ class Certificate:
 
 @solution_query()
 def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) -> Certificate:
-    """What an answer has of an optimum: of its program, and of the continuous problem.
+    """Check the conditions of an optimum: of the program, and of the continuous problem.
 
-    Of the program, the residuals of its first-order conditions, in natural sizes and relative to the cost; and
-    whether it is a minimum, by the second-order conditions. Of the continuous problem, by the costates that the
-    multipliers make (`costates`), Pontryagin's minimum principle at every instant, the course of the Hamiltonian, and
-    what is left of the costates after the ends; and a simulation forward under the torques.
+    For the program: residuals of the first-order conditions, in natural sizes and relative to the cost, and the
+    second-order conditions of a minimum. For the continuous problem, with the costates that follow from the multipliers
+    (`costates`): Pontryagin's minimum principle at every instant, the course of the Hamiltonian, and transversality at
+    the ends; and a forward simulation under the torques.
 
-    A line that fails says that the condition is not met within the tolerance, often because the grid is too coarse:
-    at this tolerance `solve` does not call such an answer solved. A line that is open was not tried, or is not decided,
-    and says why. So is what lies between 1e-6, by which the conditions of the program pass, and what solvers accept; an
-    optimum with flat directions; and what costates on this grid miss where the error of the cost, an estimate without
-    them, is within the tolerance. The minimum principle is judged by its integral over time, which is about what the
-    cost could be less by, the Hamiltonian by its mean deviation.
+    A line that fails says that the condition does not hold within the tolerance, on coarse grids because a finer one is
+    needed: at this tolerance `solve` does not call such an answer solved. A line that is open was not checked or is
+    undecided, and says why. Open lines are also residuals between 1e-6, the tolerance of the program's conditions, and
+    the tolerances of solvers; optima with flat directions; and conditions that costates on this grid miss although the
+    estimated error of the cost, which needs no costates, is within the tolerance. The minimum principle is judged by
+    its integral over time, which approximates the possible decrease of the cost, the Hamiltonian by its mean deviation.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     tol : float, optional
-        Tolerance of the conditions of the continuous problem, relative to the cost; by default that of the answer's
+        Tolerance of the conditions of the continuous problem, relative to the cost; by default that of the solution's
         status.
 
     Returns
@@ -138,12 +138,12 @@ def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) ->
     Raises
     ------
     InputError
-        For anything but a Solution, one that is not finite, or a tolerance that is not between 0 and 1.
+        If `solution` is not a finite Solution, or `tol` is not between 0 and 1.
 
     See Also
     --------
-    verify : The simulation alone.
-    colloc.plot.certificate : A picture of switching functions and of the Hamiltonian.
+    verify : The forward simulation alone.
+    colloc.plot.certificate : Plot of switching functions and of the Hamiltonian.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) ->
         tol = solution.outcome.tolerance if solution.outcome.judges_motion else _TOLERANCE
     tol = relative_tolerance("tol", tol)
     if not np.isfinite(solution.x).all():
-        raise InputError("solution must be finite to be judged, got variables that are not")
+        raise InputError("solution must be finite, got variables that are not")
     kind, of_minimum = _minimum(solution)
     simulated, forward = _simulated(solution, tol)
     along, principle, continuous = _continuous(solution, tol)
@@ -166,7 +166,7 @@ def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) ->
 
 
 def _program(solution: Solution | PhasesSolution) -> Iterator[CertificateLine]:
-    """The first-order conditions of the program; by the scales of the run they fail, by natural ones they pass."""
+    """The first-order conditions of the program; lines fail by the scales of the run, and pass by natural scales."""
     nlp, x, p = solution.nlp, solution.x, solution.parameters
     scale, size = solution.outcome.scale or scale_at(nlp, x, p), solution.cost_scale
     residuals = kkt(nlp, x, p, solution.multipliers["g"], solution.multipliers["x"], scale.rows)
@@ -174,7 +174,7 @@ def _program(solution: Solution | PhasesSolution) -> Iterator[CertificateLine]:
         "stationarity": "gradient of the Lagrangian",
         "feasibility": "violation of a row or bound",
         "complementarity": "multiplier times distance from the bound",
-        "sign": "multiplier that pushes the wrong way",
+        "sign": "multiplier of the wrong sign",
     }
     for name, detail in details.items():
         residual, of_cost = getattr(residuals, name), name != "feasibility"
@@ -183,22 +183,20 @@ def _program(solution: Solution | PhasesSolution) -> Iterator[CertificateLine]:
         if residual > _SOLVED * (max(size, scale.cost) if of_cost else 1.0):
             passed = False
         if passed is None:
-            detail += ": as small as solvers ask for, and not smaller; solver=co.Ipopt(tol=1e-10) asks for more"
+            detail += ": within the tolerance of the solver only; solver=co.Ipopt(tol=1e-10) requires more"
         yield CertificateLine(name, passed, value, _PROGRAM, detail)
 
 
 def _excused(line: CertificateLine, solution: Solution | PhasesSolution, tol: float) -> CertificateLine:
-    """A line that is left open where costates alone speak against the answer: see `certify`."""
+    """A line that stays open if costates alone contradict the answer: see `certify`."""
     if line.passed is not False:
         return line
     if not solution.outcome.judges_cost:
-        return replace(line, passed=None, detail=f"the cost has not been judged: {line.detail}")
+        return replace(line, passed=None, detail=f"the error of the cost was not estimated: {line.detail}")
     error = solution.error["cost"].total
     if error > tol:
         return line
-    detail = (
-        f"not decided, as the cost is estimated to be off by {error:.1e} alone; a smaller tol decides: {line.detail}"
-    )
+    detail = f"undecided, as the estimated error of the cost is only {error:.1e}; a smaller tol decides: {line.detail}"
     return replace(line, passed=None, detail=detail)
 
 
@@ -210,12 +208,12 @@ def _continuous(
     try:
         along = costates(solution)
     except InputError as reason:
-        return {}, {}, [CertificateLine(name, None, detail=f"not tried: {reason}") for name in names]
+        return {}, {}, [CertificateLine(name, None, detail=f"not checked: {reason}") for name in names]
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
     at = {name: instants(phase, along[name], acting[name]) for name, phase in solution.phases.items()}
     rate = solution.cost_scale / solution.duration
-    # What pushes where a duration ends at its bound.
+    # Force on a duration at its bound.
     pull = {
         name: float(lam_x[solution.nlp.parts[name]][phase.grid.layout.duration[0]])
         for name, phase in solution.nlp.phases.items()
@@ -233,12 +231,12 @@ def _continuous(
 
 
 def _principle(at: dict[str, Instants], cost: float, tol: float) -> CertificateLine:
-    """What other controls would gain, and which, and what bounds that push before they are met may hide."""
+    """Gain of other controls, with their names, and gain that bounds with early multipliers may hide."""
     idle = sum(now.idle for now in at.values()) / cost
     value = sum(float(now.weights @ now.gain) for now in at.values()) / cost + idle
     if np.isnan(value):
         return CertificateLine(
-            "minimum principle", None, detail="not decided: the programs of the instants were not solved"
+            "minimum principle", None, detail="undecided: the programs of the instants were not solved"
         )
     shares = {
         f"{phase}: {name}" if phase else name: share for phase, now in at.items() for name, share in now.gain_by.items()
@@ -246,8 +244,8 @@ def _principle(at: dict[str, Instants], cost: float, tol: float) -> CertificateL
     worst = max(shares, key=lambda name: shares[name], default="")
     by = f", most by {worst}" if value > tol and worst else ""
     if value > tol and idle > value / 2:
-        by = ", most where bounds on positions, velocities or states push before they are met"
-    detail = f"what other controls within their bounds would gain{by}"
+        by = ", most where bounds on positions, velocities or states have multipliers before they are reached"
+    detail = f"gain of other controls within their bounds{by}"
     return CertificateLine("minimum principle", bool(value <= tol), value, tol, detail)
 
 
@@ -256,7 +254,7 @@ def _mean(now: Instants) -> float:
 
 
 def _steady(now: Instants) -> np.ndarray:
-    """How far the Hamiltonian is from its mean in every segment, what the time does to it left out, shape (N,)."""
+    """Deviation of the Hamiltonian from its mean in every segment, without the effect of explicit time, shape (N,)."""
     values = now.hamiltonian - now.drift
     for segment in np.unique(now.segment):
         part = now.segment == segment
@@ -267,27 +265,27 @@ def _steady(now: Instants) -> np.ndarray:
 def _steadiness(
     condition: str, at: dict[str, Instants], rate: float, T: float, tol: float, *, excused: bool
 ) -> CertificateLine:
-    """The mean deviation of the Hamiltonian, which is the slope of the cost in how the motion is timed.
+    """The line of the mean deviation of the Hamiltonian, the derivative of the cost by the timing of the motion.
 
-    It goes with the square root of what the cost could gain: controls that are on their way between bounds for a time h
-    cost h^2, and the Hamiltonian is off by h. Where other controls gain no more than the tolerance, between this and
-    its root neither is said.
+    The deviation is of the order of the square root of the gain: controls that take a time h from bound to bound cost
+    h^2, and the Hamiltonian is off by h. If other controls gain no more than the tolerance, a deviation between the
+    tolerance and its root is undecided.
     """
     steady = {phase: _steady(now) for phase, now in at.items()}
     value = sum(float(at[phase].weights @ np.abs(off)) for phase, off in steady.items()) / (rate * T)
     worst = max(steady, key=lambda phase: np.abs(steady[phase]).max())
     now, off = at[worst], np.abs(steady[worst])
-    but = " but for what the time does to it" if now.drift.any() else ""
+    but = " without the effect of explicit time" if now.drift.any() else ""
     of_phase = f", in phase {worst!r}" if worst else ""
     detail = f"mean deviation{but}; largest {short(off.max() / rate)}, at t = {short(now.t[off.argmax()])} s{of_phase}"
     if excused and tol < value <= np.sqrt(tol):
-        detail = f"not decided, as controls that gain less than the tolerance may do that: {detail}"
+        detail = f"undecided, as controls that gain less than the tolerance may cause it: {detail}"
         return CertificateLine(condition, None, value, tol, detail)
     return CertificateLine(condition, bool(value <= tol), value, tol, detail)
 
 
 def _worst(condition: str, values: dict[str, float], tol: float, detail: Callable[[str], str]) -> CertificateLine:
-    """A line of the worst phase."""
+    """A line about the worst phase."""
     phase = max(values, key=lambda name: values[name])
     of_phase = f", in phase {phase!r}" if phase else ""
     return CertificateLine(condition, bool(values[phase] <= tol), values[phase], tol, detail(phase) + of_phase)
@@ -296,8 +294,8 @@ def _worst(condition: str, values: dict[str, float], tol: float, detail: Callabl
 def _free_duration(condition: str, values: dict[str, float], tol: float) -> CertificateLine:
     free = {name: value for name, value in values.items() if not np.isnan(value)}
     if not free:
-        return CertificateLine(condition, None, detail="not tried: the duration is given")
-    return _worst(condition, free, tol, lambda _: "its mean, less what the duration itself costs")
+        return CertificateLine(condition, None, detail="not checked: the duration is fixed")
+    return _worst(condition, free, tol, lambda _: "mean of the Hamiltonian minus the cost of the duration itself")
 
 
 def _transversality(
@@ -307,15 +305,15 @@ def _transversality(
     at: dict[str, Instants],
     tol: float,
 ) -> CertificateLine:
-    """Costates that nothing at the end, or in the next phase, accounts for."""
+    """Costates at the end that neither conditions there nor the next phase explain."""
     values = {}
     for name, phase in along.items():
         sizes = np.abs(phase.all).max(axis=0, initial=0.0)
-        # Where costates are nothing but rounding, what they would be if all of the cost hung on their state.
+        # If costates are rounding errors, the value they would have if the whole cost depended on their state.
         states = np.maximum(1.0, np.abs(at[name].states).max(axis=0, initial=0.0))
         sizes = np.maximum(sizes, solution.cost_scale / states)
         values[name] = float((np.abs(phase.after_end) / sizes).max(initial=0.0))
-    return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
+    return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not explain")
 
 
 def _minimum(solution: Solution | PhasesSolution) -> tuple[SecondOrder | None, CertificateLine]:
@@ -325,22 +323,22 @@ def _minimum(solution: Solution | PhasesSolution) -> tuple[SecondOrder | None, C
     if size > LARGEST:
         direction = falling_direction(nlp, x, p, multipliers, solution.cost_scale)
         if direction is not None:
-            detail = f"saddle: falls by {content(nlp, x, direction)}"
+            detail = f"saddle: the cost falls along {content(nlp, x, direction)}"
             return None, CertificateLine("local minimum", False, detail=detail)
-        reason = f"nothing falls; not tried in full: size, {size} variables, more than {LARGEST}"
+        reason = f"no direction of descent found; not checked in full: {size} variables, more than {LARGEST}"
         return None, CertificateLine("local minimum", None, detail=reason)
     order = second_order(nlp, x, p, multipliers, solution.cost_scale)
     passed = {"minimum": True, "flat": None, "undecided": None}.get(order.kind, False)
-    cure = f"; a second cost decides on what is flat, {_SECOND}" if passed is None and order.flat else ""
+    cure = f"; a second cost resolves flat directions, {_SECOND}" if passed is None and order.flat else ""
     return order, CertificateLine("local minimum", passed, detail=f"{order}{cure}")
 
 
 def _simulated(solution: Solution | PhasesSolution, tol: float) -> tuple[Verification | None, CertificateLine]:
-    """The motion that the torques make, interval by interval."""
+    """The forward simulation under the torques, interval by interval."""
     try:
         simulated = verify(solution)
     except InputError as reason:
-        return None, CertificateLine("forward simulation", None, detail=f"not tried: {reason}")
+        return None, CertificateLine("forward simulation", None, detail=f"not checked: {reason}")
     value = simulated.local_error
-    detail = f"largest deviation of an interval; of the whole {simulated.forward_error:.1e}"
+    detail = f"largest deviation of an interval; of the whole motion {simulated.forward_error:.1e}"
     return simulated, CertificateLine("forward simulation", bool(value <= tol), value, tol, detail)

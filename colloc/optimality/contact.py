@@ -1,12 +1,12 @@
-"""When bounds on control points act: the measure on the times of contact that does the same to a spline.
+"""Forces at contact times that are equivalent to multipliers of control points.
 
 A bound on the control points of a spline bounds the spline. Multipliers of control points are forces on functions that
-live on several intervals; those of the continuous problem act where the spline is at its bound and nowhere else: as a
-density on arcs there, with jumps where these begin and end (Jacobson, Lele and Speyer 1971).
+extend over several intervals. Those of the continuous problem act only where the spline is at its bound: as a density
+on arcs, with jumps where these begin and end (Jacobson, Lele and Speyer 1971).
 
-Not all of them can be computed so: next to an arc a control point may be at the bound while the spline is on its way
-there. The rest acts at the control points' own times, with which the sum of the forces and their moment stay what they
-are, and has its price: a multiplier times the distance from its bound is what the dual of the problem loses by it.
+Not all multipliers can be represented in this way: next to an arc a control point may be at the bound while the spline
+is approaching it. The remainder acts at the times of the control points, which preserves the sum of the forces and
+their moment. Its price, multiplier times distance from the bound, is a loss of the dual problem.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 from colloc.curves.quadrature import gauss
 from colloc.curves.spline_basis import SplineBasis
 
-_CONTACT = 1e-4  # of the natural size: a spline so close to its bound is there, at the price of the distance
-_MET = 1e-3  # of the largest multiplier, which the least squares leave over for nothing
-_EVEN = 1e-2  # weight of jumps of a density from an arc to the next: splines hardly tell it from one that does not jump
-_ACCURACY = 1e-12  # of the least squares, whose numbers are about one
+_CONTACT = 1e-4  # of the natural size: a closer spline is at its bound
+_MET = 1e-3  # of the largest multiplier: free remainder of the least squares
+_EVEN = 1e-2  # weight of jumps of a density between arcs, to which splines are almost insensitive
+_ACCURACY = 1e-12  # tolerance of the least squares, whose numbers are about one
 _LITTLE = 1e-4  # of the largest multiplier, and of the largest part of the measure
-_PLACES = np.linspace(0.0, 1.0, 7)  # of an interval, where contact is looked for
+_PLACES = np.linspace(0.0, 1.0, 7)  # points of an interval at which contact is checked
 
 
 class BoundContact(NamedTuple):
-    """Forces in time that stand for multipliers of control points.
+    """Forces in time that are equivalent to multipliers of control points.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class BoundContact(NamedTuple):
     interval : ndarray of int, shape (K,)
     values : ndarray, shape (K,)
     dense : ndarray of bool, shape (K,)
-        Which are part of a density that is linear on the interval.
+        Mask of the forces that are part of a linear density on the interval.
     idle : ndarray, shape (K,)
         The forces times the distance of the spline from its bound.
     """
@@ -51,7 +51,7 @@ class BoundContact(NamedTuple):
 def contact(
     basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bounds: tuple[float, float], size: float
 ) -> BoundContact:
-    """Forces where a spline is at its bounds; at the control points themselves what no such forces do.
+    """Forces where a spline is at its bounds; the remainder acts at the control points.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _on_one_side(
     widths = np.diff(basis.breakpoints)
     s = basis.breakpoints[arcs, None] + widths[arcs, None] * nodes
     at = np.repeat(arcs, nodes.size)
-    hats = np.stack([1 - nodes, nodes]) * weights  # a density that falls, and one that rises, over an interval
+    hats = np.stack([1 - nodes, nodes]) * weights  # a falling and a rising density over an interval
     columns = [_functions(basis, jumps[0], jumps[1])]
     inside = _functions(basis, s.ravel(), at).reshape(arcs.size, nodes.size, basis.size)
     columns += [np.einsum("anb,n->ab", inside, hat) * widths[arcs, None] for hat in hats]
@@ -93,7 +93,7 @@ def _on_one_side(
     places = np.concatenate([jumps[0], s.ravel(), greville[some]])
     intervals = np.concatenate([jumps[1], at, interval[some]])
     amounts = np.concatenate([single, density.ravel(), rest[some]])
-    # What is left over may be negative: then it counts as far as the spline may go.
+    # The remainder may be negative: then the distance to the other bound counts.
     room = np.maximum(bound - _functions(basis, places, intervals) @ points, 0.0) + 2 * size * (amounts < 0)
     dense = np.zeros(places.size, dtype=bool)
     dense[single.size : single.size + density.size] = True
@@ -103,7 +103,7 @@ def _on_one_side(
 def _candidates(
     basis: SplineBasis, points: np.ndarray, bound: float, size: float
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Times where contact begins, ends or is at one time, with their intervals; intervals that are in contact whole."""
+    """Times where contact begins, ends or is isolated, with their intervals; intervals entirely in contact."""
     s = basis.breakpoints[:-1, None] + np.diff(basis.breakpoints)[:, None] * _PLACES
     at = np.repeat(np.arange(basis.intervals), _PLACES.size)
     values = (_functions(basis, s.ravel(), at) @ points).reshape(s.shape)
@@ -125,9 +125,9 @@ def _functions(basis: SplineBasis, s: np.ndarray, interval: np.ndarray) -> np.nd
 
 
 def _jumps_of_density(arcs: np.ndarray, single: int) -> np.ndarray:
-    """Rows that take from the density at the start of an arc that at the end of the one before, if they are neighbours.
+    """Rows that penalise differences of the density between neighbouring arcs.
 
-    The columns are `single` jumps, then densities that fall and densities that rise over the arcs.
+    The columns are `single` jumps, then falling and rising densities over the arcs.
     """
     next_to = np.flatnonzero(np.diff(arcs) == 1)
     rows, each = np.zeros((next_to.size, single + 2 * arcs.size)), np.arange(next_to.size)
@@ -136,9 +136,9 @@ def _jumps_of_density(arcs: np.ndarray, single: int) -> np.ndarray:
 
 
 def _nonnegative(matrix: np.ndarray, even: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least squares among what is not negative: amounts of the columns, and what these leave over of the values.
+    """Nonnegative least squares: amounts of the columns, and the remainder of the values.
 
-    Single values may be left over, at the price of `_MET` of the largest; some rows should be even as far as that goes.
+    Remainders cost `_MET` of the largest value; rows of `even` are satisfied as far as possible.
     """
     count, size, lengths = matrix.shape[1], values.max(), np.linalg.norm(matrix, axis=0)
     seen, large = matrix.any(axis=1), values > _LITTLE * size
@@ -151,7 +151,7 @@ def _nonnegative(matrix: np.ndarray, even: np.ndarray, values: np.ndarray) -> tu
     options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
     solver = ca.conic("measure", "piqp", {"h": normal.sparsity()}, options)
     amounts = np.maximum(np.array(solver(h=normal, g=cost - every.T @ wanted, lbx=0.0)["x"]).ravel(), 0.0)
-    # An interior point method leaves a little of everything: what is more than that, once more and exactly.
+    # An interior point method leaves small amounts everywhere: columns with more are solved again, exactly.
     some = amounts > _LITTLE * amounts.max()
     while True:
         exact = np.linalg.lstsq(every[:, some], wanted, rcond=None)[0]

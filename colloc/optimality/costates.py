@@ -1,13 +1,13 @@
 """Costates of the continuous problem from the multipliers of the program.
 
 A program in splines is a weak form: its stationarity says that the forces of all rows, bounds and costs together do no
-work in any movement that a spline can make. The costates are integrals of these forces from the start. In the
-normalised time, with q' and q'' its derivatives, and D the density of forces on each,
+work in any movement of the splines. The costates are integrals of these forces from the start. In the normalised time,
+with derivatives q' and q'', and D the density of forces on each,
 
     pi_0' = -D_q,    pi_1' = -D_q' - pi_0,    0 = pi_1 + D_q''    (the last as far as splines can tell)
 
-begin with what end conditions and links do at the start, and are zero after what they do at the end. Integrated twice,
-multipliers lose the noise that they have on a coarse grid.
+start from the forces of end conditions and links at the start, and are zero after those at the end. Integration removes
+the noise of multipliers on a coarse grid.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.transcription import NLP, BaseNLP
 
-_PLACES = np.linspace(-1.0, 1.0, 7)  # of an interval, at which costates are sampled: its ends, and between them
-_SAME = 1e-12  # of the normalised time: a time that is met but for rounding
+_PLACES = np.linspace(-1.0, 1.0, 7)  # points of an interval at which costates are sampled, including its ends
+_SAME = 1e-12  # of the normalised time: rounding error of equal times
 
 
 @dataclass(frozen=True)
 class Costates:
-    """Costates along one phase: how the cost from there on changes with each position, velocity and state.
+    """Costates along one phase: derivatives of the remaining cost by each position, velocity and state.
 
     Parameters
     ----------
     t : ndarray, shape (N,) [s]
-        Since the phase began: seven times on every interval of the grid, its ends from inside.
+        Time since the start of the phase: seven times on every interval of the grid, including its ends.
     interval : ndarray of int, shape (N,)
         Number of the interval.
     lam_q, lam_qd : ndarray, shape (N, n)
@@ -42,12 +42,12 @@ class Costates:
     lam_states : ndarray, shape (N, m)
         Of the components of all states.
     lam_higher : ndarray, shape (N, k)
-        Of accelerations and signals where rates of these are in the problem; else k = 0.
+        Of accelerations and signals if the problem contains their rates; otherwise k = 0.
     after_end : ndarray, shape (n + n + m + k,)
-        Of all these after what is imposed on the end: zero up to residuals of the program.
+        Values after the conditions at the end: zero up to residuals of the program.
     densities : dict of str to ndarray, shape (N,)
-        Multipliers per second of the rows that hold along the path, by their labels: positive at an upper bound. On
-        smooth splines they are means over an interval.
+        Multipliers per second of rows along the path, by label: positive at an upper bound. On smooth splines they are
+        means over an interval.
 
     Examples
     --------
@@ -67,13 +67,13 @@ class Costates:
 
     @property
     def names(self) -> list[tuple[str, int]]:
-        """What `all` has side by side: "q", "signals" or "states", and the derivative."""
+        """The columns of `all`: "q", "signals" or "states", and the order of the derivative."""
         higher = [("q", 2), ("signals", 0)] if self.lam_higher.shape[1] else []
         return [("q", 0), ("q", 1), ("states", 0), *higher]
 
     @property
     def all(self) -> np.ndarray:
-        """Those of positions, velocities, states and higher derivatives side by side, shape (N, n + n + m + k)."""
+        """Costates of positions, velocities, states and higher derivatives side by side, shape (N, n + n + m + k)."""
         return np.hstack([self.lam_q, self.lam_qd, self.lam_states, self.lam_higher])
 
 
@@ -81,8 +81,8 @@ class Costates:
 def costates(solution: Solution | PhasesSolution) -> dict[str, Costates]:
     """The costates of the continuous problem, from the multipliers of the program.
 
-    Where bounds on positions or velocities are active, they may jump; so they do between phases, by the multipliers of
-    links and impacts. They are as good as the grid: `certify` says how well they meet the conditions of an optimum.
+    They may jump where bounds on positions or velocities are active, and between phases by the multipliers of links and
+    impacts. Their accuracy depends on the grid: `certify` checks the conditions of an optimum.
 
     Parameters
     ----------
@@ -91,16 +91,16 @@ def costates(solution: Solution | PhasesSolution) -> dict[str, Costates]:
     Returns
     -------
     dict of str to Costates
-        By phase; of a single motion under an empty name.
+        By phase; the name is empty without phases.
 
     Raises
     ------
     InputError
-        For a curve whose breakpoints are unknowns, and joints of closed chains that follow from others.
+        For a curve with unknown breakpoints, and for dependent joints of closed chains.
 
     See Also
     --------
-    certify : What they are needed for.
+    certify : Conditions of an optimum, checked by costates.
 
     Examples
     --------
@@ -125,14 +125,14 @@ def costate_of(along: Costates, name: str, order: int) -> np.ndarray:
 
 
 def costate_points(nlp: NLP) -> tuple[np.ndarray, np.ndarray]:
-    """Normalised times at which costates are given, and their intervals, each shape (N,)."""
+    """Normalised times of the costates, and their intervals, each shape (N,)."""
     ends = nlp.grid.breakpoints
     s = ends[:-1, None] + np.diff(ends)[:, None] * (_PLACES + 1) / 2
     return s.ravel(), np.repeat(np.arange(ends.size - 1), _PLACES.size)
 
 
 def integral_to(nlp: NLP, acting: Forces, columns: np.ndarray) -> np.ndarray:
-    """Integrals of some columns of the forces from the start to the places of the costates, shape (N, columns)."""
+    """Integrals of columns of the forces from the start to the points of the costates, shape (N, columns)."""
     (total,), _ = _chained(nlp, acting, [columns])
     return -total
 
@@ -159,7 +159,7 @@ def _integrated(nlp: NLP, T: float, acting: Forces, densities: dict[str, np.ndar
 
 
 def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Solutions of pi_0' = -D_0, pi_k' = -D_k - pi_(k - 1), from zero before the start on.
+    """Solutions of pi_0' = -D_0, pi_k' = -D_k - pi_(k - 1), from zero before the start.
 
     Parameters
     ----------
@@ -171,13 +171,13 @@ def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[n
     Returns
     -------
     list of ndarray, shape (N, columns)
-        At the places of the costates.
+        At the points of the costates.
     list of ndarray, shape (columns,)
         After the end.
     """
     ends, density, jumps = nlp.grid.breakpoints, acting.density(nlp.grid.breakpoints), acting.jumps
     s, _ = costate_points(nlp)
-    first = np.tile(_PLACES < 1, ends.size - 1)  # what acts at the end of an interval has acted there at its last place
+    first = np.tile(_PLACES < 1, ends.size - 1)  # forces at the end of an interval are included at its last point
     late = s[:, None] - jumps.s
     acted = (late > _SAME) | ((np.abs(late) <= _SAME) & first[:, None])
     half = np.diff(ends)[:, None] / 2
@@ -210,7 +210,7 @@ def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _densities(nlp: BaseNLP, phase: str, lam_g: np.ndarray) -> dict[str, np.ndarray]:
-    """Multipliers of rows along the path of a phase, per unit of the normalised time, at the places of the costates."""
+    """Multipliers of rows along the path, per unit of the normalised time, at the points of the costates."""
     program, densities = nlp.phases[phase], {}
     for k, block in enumerate(nlp.constraints):
         if nlp.owners.get(block) != phase or block.n_slices == 1 or block.sites.interval is None:

@@ -1,8 +1,9 @@
-"""What rows, bounds and costs do to a motion: first derivatives of the Lagrangian, as forces along time.
+"""First derivatives of the Lagrangian by a motion, as forces of rows, bounds and costs along time.
 
-A row at a place sees the splines and their derivatives in the normalised time there. Its multiplier times its slopes by
-these is a force on each of them. Forces along the path are densities in the limit of fine grids, and are made
-polynomials on every interval; those of bounds on positions and velocities, of ends and of single moments may be jumps.
+A row at a site depends on the splines and their derivatives in the normalised time there. Its multiplier times the
+slopes by these is a force on each of them. Forces along the path are densities in the limit of fine grids, represented
+by polynomials on every interval. Forces of bounds on positions and velocities, of ends and at single times may be
+jumps.
 """
 
 from __future__ import annotations
@@ -27,15 +28,14 @@ _AT_BREAKPOINT = 1e-9  # of the normalised time
 
 
 class LocalSpline(NamedTuple):
-    """A spline and its derivatives among the local variables of a grid.
-
-    All but the last are states of the continuous problem; the last is what controls them.
+    """A spline and its derivatives among the local variables of a grid; the last derivative is a control, others are
+    states.
 
     Parameters
     ----------
     name : "q", "signals" or "states"
     columns : list of ndarray of int
-        The local variables that each of them is, the spline itself first.
+        The local variables of the spline, then of each derivative.
     """
 
     name: str
@@ -48,17 +48,16 @@ class Forces(NamedTuple):
     Parameters
     ----------
     s : ndarray, shape (K,)
-        Where they act, as fractions of the duration.
+        Normalised times at which the forces act.
     interval : ndarray of int, shape (K,)
-        On which interval.
+        Their intervals.
     values : ndarray, shape (K, w + 2)
-        First derivatives of the Lagrangian in the local variables, then in the normalised time where it stands in them
-        explicitly; last T times that in the duration T, motions being the same functions of time.
+        Derivatives of the Lagrangian by the local variables, by explicit normalised time, and T times the derivative by
+        the duration T for a fixed motion in time.
     degree : ndarray of int, shape (K,)
-        Of the polynomial on the interval that a force is part of; -1 for what acts at one time.
+        Degree of the polynomial on the interval that contains the force; -1 for a force at a single time.
     idle : ndarray, shape (K,)
-        Multipliers of what bounds no control times the distance from the bound where they act, in units of the cost:
-        zero in contact.
+        Multipliers of bounds on states times the distance from the bound, in units of the cost: zero in contact.
     """
 
     s: np.ndarray
@@ -68,7 +67,7 @@ class Forces(NamedTuple):
     idle: np.ndarray
 
     def density(self, ends: np.ndarray) -> np.ndarray:
-        """Legendre coefficients on every interval of the forces that are no jumps, shape (degree + 1, intervals, w).
+        """Legendre coefficients, by interval, of the forces that are not jumps, shape (degree + 1, intervals, w).
 
         The polynomials have the same moments as the forces.
         """
@@ -85,7 +84,7 @@ class Forces(NamedTuple):
 
     @property
     def jumps(self) -> Forces:
-        """Those that act at one time."""
+        """The forces at single times."""
         return Forces(*(array[self.degree < 0] for array in self))
 
 
@@ -105,7 +104,7 @@ def row_density(nlp: NLP, block: Block, multipliers: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     nlp : NLP
-        Of the block's phase.
+        Program of the block's phase.
     block : Block
         Rows along the path.
     multipliers : ndarray, shape (rows, sites)
@@ -125,7 +124,7 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
     p : ndarray, shape (n_p,)
     lam_g : ndarray, shape (n_g,)
     lam_x : ndarray, shape (n_x,)
-        Of variables that are fixed they follow from the others: those given are not looked at.
+        Multipliers of fixed variables are ignored, as they follow from the others.
 
     Returns
     -------
@@ -134,7 +133,7 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
     Raises
     ------
     InputError
-        For a phase whose breakpoints are unknowns, or with joints that follow from others.
+        For a phase with unknown breakpoints, or with dependent joints of a closed chain.
     """
     for name, phase in nlp.phases.items():
         _check_phase(name, phase)
@@ -154,9 +153,9 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
 def _check_phase(name: str, nlp: NLP) -> None:
     of_phase = f" of phase {name!r}" if name else ""
     if isinstance(nlp.grid, FreeKnotsGrid):
-        raise InputError(f"costates{of_phase} need a curve whose breakpoints are no unknowns, got {nlp.curve}")
+        raise InputError(f"costates{of_phase} need a curve with fixed breakpoints, got {nlp.curve}")
     if nlp.problem.coordinates is not None:
-        raise InputError(f"costates{of_phase} are those of joints that all move by themselves, not of a closed chain")
+        raise InputError(f"costates{of_phase} need independent joints, got a closed chain")
 
 
 def _with_multipliers(nlp: BaseNLP, lam_g: np.ndarray) -> list[tuple[Block, np.ndarray]]:
@@ -168,9 +167,8 @@ def _with_multipliers(nlp: BaseNLP, lam_g: np.ndarray) -> list[tuple[Block, np.n
 
 
 def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of every row, times its multiplier, in the local variables and explicitly in the normalised time.
-
-    ndarray, shape (rows, sites, w), and (rows, sites); a cost is one row.
+    """Multipliers times derivatives of rows by the local variables, shape (rows, sites, w), and by explicit normalised
+    time, (rows, sites); a cost is one row.
     """
     local, size = block.sites.local, block.n_slices
     value = block.functions.value(local.w, local.d, local.p)
@@ -187,7 +185,7 @@ def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tupl
 
 
 def _idle(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Multipliers of rows times the distances from the bounds at which they push, shape (rows, sites)."""
+    """Multipliers of rows times the distances from their bounds, shape (rows, sites)."""
     if block.is_cost:
         return np.zeros(lam.shape)
     values = block.evaluate(x, p)
@@ -205,7 +203,7 @@ def _by_phase(
     local: np.ndarray,
     idle: np.ndarray,
 ) -> list[tuple[str, Forces]]:
-    """The forces of a block on each phase that it sees."""
+    """The forces of a block on each phase that it depends on."""
     if isinstance(nlp, PhasesNLP) and block not in nlp.owners:
         across = nlp.problem.rows.get(block.name) or nlp.problem.costs[block.name][1]
         seen = [(point.phase, point.time) for point in across.points]
@@ -224,18 +222,18 @@ def _by_phase(
 
 
 def _size(grid: Grid, time: str) -> int:
-    """Number of local variables at an end of a phase, or of what does not vary."""
+    """Number of local variables at an end of a phase, or of constants."""
     sites = grid.unvarying() if time == "all along" else grid.anywhere(np.zeros(1))
     return sites.local.w.shape[0]
 
 
 def _at_end(grid: Grid, time: str, slopes: np.ndarray, local: np.ndarray) -> Forces:
-    """Forces of one site at the start or the end of a phase, or on what does not vary, which are put to the end."""
+    """Forces of one site at the start or the end of a phase, or on constants, which are assigned to the end."""
     size = _size(grid, "end")
     values, seen = np.zeros((1, size + 2)), np.zeros((size, 1))
     if time != "all along":
         values[:, :size], seen = slopes, local
-    elif shared := size - _varying(grid):  # the last local variables; without any, nothing depends on what is seen here
+    elif shared := size - _varying(grid):  # the last local variables; without any, nothing depends on this site
         values[:, size - shared : size], seen[size - shared :] = slopes, local
     values[:, -1] = _by_duration(grid, values[:, :size], seen)
     return _jumps(grid, np.array([0.0 if time == "start" else 1.0]), values)
@@ -250,7 +248,7 @@ def _along(
     local: np.ndarray,
     idle: np.ndarray,
 ) -> Forces | None:
-    """Forces of a block of one phase that sees one time at each site; None if it sees both ends."""
+    """Forces of a block of one phase with one time at each site; None if a site has both ends."""
     grid, sites, size = nlp.grid, block.sites, _size(nlp.grid, "end")
     entry = nlp.problem.rows.get(block.name)
     if slopes.shape[2] == 2 * size:
@@ -277,12 +275,12 @@ def _along(
 def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bounds: ConstraintRows) -> Forces:
     """Forces of bounds on the control points of a derivative of the joints.
 
-    The duration in these rows only makes rates of them, which the derivatives are bounded by as well.
+    The duration in these rows only converts derivatives to rates.
     """
     bounded = list(bounds.constraint.bounded_joints(nlp.problem.model).values())
     grid, order, T = nlp.grid, ORDERS[bounded[0][0]], nlp.duration(x)
     columns, basis, points = local_splines(grid)[0].columns, grid.basis, x[grid.layout["q"]]
-    if order == len(columns) - 1:  # bounds on what controls the motion: costates know nothing of these
+    if order == len(columns) - 1:  # bounds on controls do not enter the costates
         return _joined(grid, [])
     for _ in range(order):
         points = np.diff(points, axis=0) * basis.differences()[:, None]
@@ -298,14 +296,14 @@ def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bound
 def _of_control_points(
     grid: Grid, basis: SplineBasis, columns: np.ndarray, points: np.ndarray, pull: np.ndarray, sides: np.ndarray
 ) -> Forces:
-    """Forces of bounds on control points, where they act on their splines.
+    """Forces of bounds on control points, at the times at which they act on the splines.
 
     Parameters
     ----------
     grid : Grid
     basis : SplineBasis
     columns : ndarray of int, shape (n,)
-        The local variables that the splines are.
+        The local variables of the splines.
     points, pull : ndarray, shape (basis.size, n)
         Control points and multipliers.
     sides : ndarray, shape (2, n)
@@ -321,16 +319,13 @@ def _of_control_points(
 
 
 def _by_duration(grid: Grid, slopes: np.ndarray, local: np.ndarray) -> np.ndarray:
-    """T times what the Lagrangian changes by with T where rates of the motion stay: shape (K,).
-
-    Derivatives in the normalised time are T, T^2, ... times rates.
-    """
+    """T times the derivative of the Lagrangian by T at constant rates of the motion, shape (K,)."""
     total = np.zeros(slopes.shape[0])
     for spline in local_splines(grid):
         for order, columns in enumerate(spline.columns):
             total += order * (slopes[:, columns] * local[columns].T).sum(axis=1)
     if grid.problem.horizon.lower < grid.problem.horizon.upper:
-        T = _varying(grid)  # the first of what does not vary
+        T = _varying(grid)  # the first constant
         total += slopes[:, T] * local[T]
     return total
 
@@ -350,7 +345,7 @@ def _jumps(grid: Grid, s: np.ndarray, values: np.ndarray) -> Forces:
 
 
 def _degree(grid: Grid, block: Block) -> int:
-    """Degree of the densities that forces of a block are moments of: what the motion's freedoms determine."""
+    """Degree of the densities whose moments are the forces of a block, as the freedoms of the motion determine."""
     if block.is_cost:  # at Gauss points
         return grid.basis.degree
     smooth = int(grid.basis.continuity.max(initial=1))
@@ -359,7 +354,7 @@ def _degree(grid: Grid, block: Block) -> int:
 
 
 def _shared_out(grid: Grid, s: np.ndarray, interval: np.ndarray | None, values: np.ndarray, degree: int) -> Forces:
-    """Forces along the path; where accelerations are continuous both intervals have their share of one between them."""
+    """Forces along the path; a force between intervals with continuous accelerations is divided between both."""
     assert interval is not None
     ends, widths = grid.breakpoints, np.diff(grid.breakpoints)
     at = np.abs(s[:, None] - ends).argmin(axis=1)
@@ -374,9 +369,10 @@ def _shared_out(grid: Grid, s: np.ndarray, interval: np.ndarray | None, values: 
 
 
 def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:
-    """Forces of bounds on control points of joints, states, and signals with rates; and of ends that fix some.
+    """Forces of bounds on control points of joints, states, and signals with rates; and of ends that fix control
+    points.
 
-    At an end the first three control points are positions, velocities and accelerations there.
+    At an end the first three control points determine positions, velocities and accelerations.
     """
     grid, parts = nlp.grid, []
     for spline in local_splines(grid):
@@ -393,7 +389,7 @@ def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:
         values[:, spline.columns[0]] = np.where(fixed, pull, 0.0)
         parts.append(_jumps(grid, basis.greville(), values))
         pull[fixed] = 0.0
-        # Of bounds that hold for a part of the motion those of the control points that are pulled.
+        # Of bounds that hold in a window only those of control points with multipliers.
         lower = np.where(pull < 0, nlp.lower[index], -np.inf).max(axis=0)
         upper = np.where(pull > 0, nlp.upper[index], np.inf).min(axis=0)
         sides = np.array([np.minimum(lower, upper), np.maximum(lower, upper)])
@@ -402,9 +398,9 @@ def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:
 
 
 def _of_end(grid: Grid, spline: LocalSpline, s: float, fixed: np.ndarray, pull: np.ndarray) -> Forces:
-    """Forces of the end's conditions, taken out of those of the control points, which are changed."""
+    """Forces of the end's conditions, removed from those of the control points in place."""
     values, weight = np.zeros((1, _size(grid, "end") + 2)), grid.end(s).weight
-    count = np.cumprod(fixed, axis=0).sum(axis=0)  # of control points from the end on that are fixed
+    count = np.cumprod(fixed, axis=0).sum(axis=0)  # number of fixed control points from the end on
     for j, k in enumerate(count.tolist()):
         if k:
             on_derivatives = np.linalg.solve(weight[:k, :k].T, pull[:k, j])

@@ -1,12 +1,12 @@
-"""The Hamiltonian of the continuous problem along a motion, its switching functions, and how much less it could be.
+"""The Hamiltonian of the continuous problem along a motion, its switching functions, and its excess over the minimum.
 
 With positions and velocities as states, and accelerations a, signals u and rates of states as controls,
 
     H = L + lam_q qd + lam_qd a + lam_x x'
 
-is at every instant the least that controls within their bounds allow (Pontryagin et al. 1962). Torques are linear in
-the accelerations, and so are bounds on them: at an instant that is a quadratic program, in which rows that are not
-linear are linearised. What H could be less by, over time, is about what the cost could be less by.
+is minimal at every instant over the controls within their bounds (Pontryagin et al. 1962). Torques are linear in the
+accelerations, and so are bounds on them: at an instant the minimisation is a quadratic program, in which nonlinear rows
+are linearised. The integral of the possible decrease of H over time approximates the possible decrease of the cost.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from colloc.problem import ConstraintRows, Problem, Slots
 from colloc.solution import Solution
 from colloc.transcription import Grid
 
-_STEP = 10.0  # of the largest value of a control along the motion: no other control is further from it
-_LEAST = 1e-3  # of the largest control of its kind: one that is less keeps still
-_VANISHED = 1e-8  # of the largest slope of a row along the motion: it does not depend on the controls
-_ACCURACY = 1e-10  # of the program at every instant, whose numbers are about one
-_INSIDE = 1e-9  # of the normalised time: how far ends of intervals are moved into them
-_SIMPSON = np.array([1.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0]) / 18  # of an interval, for the places of costates
+_STEP = 10.0  # of the largest value of a control along the motion: range of other controls
+_LEAST = 1e-3  # of the largest control of its kind: a smaller one counts as constant
+_VANISHED = 1e-8  # of the largest slope of a row along the motion: with less it does not depend on the controls
+_ACCURACY = 1e-10  # tolerance of the program at every instant, whose numbers are about one
+_INSIDE = 1e-9  # of the normalised time: shift of interval ends into the interval
+_SIMPSON = np.array([1.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0]) / 18  # weights on an interval, for the points of costates
 
 
 @dataclass(frozen=True)
 class Instants:
-    """What the minimum principle says of a phase at the times of its costates.
+    """Results of the minimum principle for a phase at the times of its costates.
 
     Parameters
     ----------
@@ -44,25 +44,27 @@ class Instants:
     hamiltonian : ndarray, shape (N,)
         In units of the cost per second.
     drift : ndarray, shape (N,)
-        What it changes by from the start on because the time stands in the problem.
+        Change of the Hamiltonian since the start due to explicit time in the problem.
     expected : float
-        Its mean if the duration is free: zero unless time or duration stand in the problem; else NaN.
+        Mean of the Hamiltonian that a free duration requires: zero unless the problem contains time or duration; NaN
+        for a fixed duration.
     segment : ndarray of int, shape (N,)
-        Where constraints begin, end or hold at one time, another segment begins: it may jump there.
+        Number of the segment. Segments end where constraints begin, end or hold at one time, and the Hamiltonian may
+        jump.
     gain : ndarray, shape (N,)
-        How much less it could be under other controls within their bounds; NaN where their program was not solved.
+        Decrease of the Hamiltonian under the best controls within their bounds; NaN where their program was not solved.
     weights : ndarray, shape (N,) [s]
         Of integrals over time.
     switching : dict of str to ndarray, shape (N,)
-        What it changes by with every torque and signal, or with jerk where that controls the motion.
+        Derivative by every torque and signal, or by jerk where that controls the motion.
     controls : dict of str to ndarray, shape (N,)
-        The torques and signals, or jerk, by the same names.
+        Values of the torques and signals, or of jerk, by the same names.
     states : ndarray, shape (N, k)
-        Values of what has costates, in their order.
+        Values of the states, in the order of their costates.
     gain_by : dict of str to float
-        The part of every torque and signal in the integral of the gain, to first order.
+        Contribution of every torque and signal to the integral of the gain, to first order.
     idle : float
-        Multipliers of bounds on positions, velocities and states times the distance from the bounds where they act.
+        Multipliers of bounds on positions, velocities and states times the distance from these bounds.
     """
 
     t: np.ndarray
@@ -88,14 +90,14 @@ class _Controls(NamedTuple):
         Per second.
     slope, curvature : ndarray, shape (N, c) and (N, c, c)
     below, above : ndarray, shape (N, r)
-        How far every row is from its bounds, relative to its natural size.
+        Distance of every row from its bounds, relative to its natural size.
     rows : ndarray, shape (N, r, c)
-        Slopes of the rows, relative to that.
+        Slopes of the rows, relative to the natural size.
     torques : ndarray, shape (N, n, c)
         Slopes of the torques.
     tau : ndarray, shape (N, n)
     equations : ndarray of bool, shape (r,)
-        Which rows are the differential equations of states.
+        Mask of the rows that are differential equations of states.
     """
 
     cost: np.ndarray
@@ -117,7 +119,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
     phase : Solution
     along : Costates
     acting : Forces
-        Those that the costates are integrals of.
+        Forces whose integrals are the costates.
     """
     problem, grid, T = phase.problem, phase.nlp.grid, phase.duration
     s, interval = costate_points(phase.nlp)
@@ -157,7 +159,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
 
 
 def _edges(problem: Problem) -> np.ndarray:
-    """Normalised times inside the motion at which constraints begin, end or hold alone."""
+    """Normalised times inside the motion at which constraints begin, end, or hold at a single time."""
     where = [rows.constraint.where for rows in problem.rows.values()]
     return np.unique([s for place in where for s in place.moments if 0 < s < 1])
 
@@ -170,18 +172,18 @@ def _controls(phase: Solution, sites: EvaluationPoints, inside: np.ndarray) -> _
     phase : Solution
     sites : EvaluationPoints
     inside : ndarray, shape (N,)
-        Their normalised times, moved into their intervals: where two meet a bound may hold on one side only.
+        Normalised times of the sites, shifted into their intervals, as a bound may hold on one side of an end only.
     """
     problem, T, local = phase.problem, phase.duration, sites.local
     splines, slots = local_splines(phase.nlp.grid), Slots(*local.arguments)
     columns = np.concatenate([spline.columns[-1] for spline in splines]).tolist()
-    # The local variables are derivatives in the normalised time: powers of T times the controls.
+    # The local variables are derivatives in the normalised time: controls times powers of T.
     unit = ca.diag(ca.DM(np.concatenate([np.full(k.columns[-1].size, T ** (len(k.columns) - 1)) for k in splines])))
     entries, lower, upper, equations = _rows_along(problem, inside)
     cost = sum((weight * fn(*slots) for weight, fn in problem.integrands.values()), ca.SX(0))
     rows = ca.vertcat(ca.SX(0, 1), *(entry.function(*slots) / ca.DM(entry.rows.scale) for entry in entries))
     controls = local.w[columns]
-    # The length of a quaternion, on which nothing depends, goes on as it does: else its control would be any number.
+    # The length of a quaternion, on which nothing depends, is kept: otherwise its control would be arbitrary.
     balls = [places for places, _ in problem.model.balls.values()]
     lengths = [ca.dot(slots.q[places], controls[places]) / T**2 for places in balls]
     cost, rows, tau = local.resolved([cost, ca.vertcat(rows, *lengths), slots.tau])
@@ -208,8 +210,8 @@ def _controls(phase: Solution, sites: EvaluationPoints, inside: np.ndarray) -> _
 
 
 def _rows_along(problem: Problem, s: np.ndarray) -> tuple[list[ConstraintRows], np.ndarray, np.ndarray, np.ndarray]:
-    """Constraints along the path; bounds of their rows at times, relative to natural sizes, infinite where they do not
-    hold; and which rows are equations of states.
+    """Constraints along the path; bounds of their rows at times, relative to natural sizes and infinite where they do
+    not hold; and a mask of the equations of states.
     """
     entries, lower, upper, equations = [], [np.zeros((s.size, 0))], [np.zeros((s.size, 0))], [np.zeros(0, bool)]
     names = {state.equation_name for state in problem.states}
@@ -225,7 +227,7 @@ def _rows_along(problem: Problem, s: np.ndarray) -> tuple[list[ConstraintRows], 
 
 
 def _reach(problem: Problem, grid: Grid, controls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far below and above its value every control may be, each shape (N, c)."""
+    """Room below and above the value of every control, each shape (N, c)."""
     largest, first, sizes = np.abs(controls).max(axis=0), 0, []
     for spline in local_splines(grid):
         kind = largest[first : first + spline.columns[-1].size]
@@ -244,9 +246,9 @@ def _reach(problem: Problem, grid: Grid, controls: np.ndarray) -> tuple[np.ndarr
 
 
 def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The step to the controls at which the Hamiltonian is least, shape (N, c), and how much less it is, (N,).
+    """The step to the controls that minimise the Hamiltonian, shape (N, c), and the decrease, (N,).
 
-    One quadratic program of all instants side by side.
+    One quadratic program contains all instants side by side.
     """
     below, above = reach
     N, c = force.shape
@@ -260,7 +262,7 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
     hessian, jacobian = (_beside(blocks) for blocks in (curvature / size, at.rows * unit))
     options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
     solver = ca.conic("least", "piqp", {"h": hessian.sparsity(), "a": jacobian.sparsity()}, options)
-    most = np.abs(at.rows * unit).sum(axis=2) + 1.0  # what no step exceeds stands for no bound
+    most = np.abs(at.rows * unit).sum(axis=2) + 1.0  # a value beyond all steps stands for no bound
     limits = {
         "lba": -np.minimum(at.below, most).ravel(),
         "uba": np.minimum(at.above, most).ravel(),
@@ -268,16 +270,16 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
         "ubx": (above / unit).ravel(),
     }
     relative = np.array(solver(h=hessian, g=(slope / size).ravel(), a=jacobian, **limits)["x"]).reshape(N, c)
-    if not solver.stats()["success"]:  # no number rather than one that may be too small
+    if not solver.stats()["success"]:  # NaN instead of a number that may be too small
         return np.zeros_like(force), np.full(N, np.nan)
     step = relative * unit
     return step, -((slope * relative).sum(axis=1) + np.einsum("ni,nij,nj->n", relative, curvature, relative) / 2)
 
 
 def _ungoverned(rows: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Instants at which alone a row does not depend on the controls, bool, shape (N,).
+    """Mask of isolated instants at which a row does not depend on the controls, bool, shape (N,).
 
-    As the power of a force on what is at rest, which is zero whatever the force. The principle is for almost all times.
+    An example is the power of a force at rest. The minimum principle holds at almost all times.
 
     Parameters
     ----------
@@ -294,7 +296,7 @@ def _ungoverned(rows: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _beside(blocks: np.ndarray) -> ca.DM:
-    """Dense blocks, shape (N, rows, columns), along the diagonal of a sparse matrix."""
+    """A sparse matrix with dense blocks, shape (N, rows, columns), along its diagonal."""
     N, rows, columns = blocks.shape
     row = (np.arange(N)[:, None, None] * rows + np.arange(rows)[None, None, :] + np.zeros((1, columns, 1), int)).ravel()
     starts = np.arange(N * columns + 1) * rows
@@ -304,9 +306,9 @@ def _beside(blocks: np.ndarray) -> ca.DM:
 def _switching(
     phase: Solution, at: _Controls, force: np.ndarray, step: np.ndarray, controls: np.ndarray
 ) -> list[dict[str, np.ndarray]]:
-    """Switching functions, shares in the gain, and values, each shape (N,), of torques and signals.
+    """Switching functions, contributions to the gain, and values of torques and signals, each shape (N,).
 
-    Rates of states give way to their equations, and accelerations to torques: M' sigma is what H changes by with a.
+    Rates of states are eliminated by their equations, and accelerations by torques: M' sigma = dH/da.
     """
     problem, grid = phase.problem, phase.nlp.grid
     splines = {spline.name: spline.columns[-1].size for spline in local_splines(grid)}
@@ -324,7 +326,7 @@ def _switching(
         along = _solved(at.torques[:, :, :n].transpose(0, 2, 1), force[:, :n])
         moved, values = np.einsum("ntc,nc->nt", at.torques, step), at.tau
     of_signals = force[:, n : n + m]
-    if not grid.rates:  # while torques are held
+    if not grid.rates:  # with constant torques
         of_signals = of_signals - np.einsum("ntc,nt->nc", at.torques[:, :, n : n + m], along)
     names += [label for signal in problem.signals for label in signal.labels]
     switching = np.hstack([along, of_signals])
@@ -334,7 +336,7 @@ def _switching(
 
 
 def _solved(matrices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Solutions of systems of equations, or nearest to one, shape (N, columns)."""
+    """Solutions of linear systems, or least squares solutions, shape (N, columns)."""
     if not matrices.shape[2]:
         return np.zeros((len(matrices), 0))
     return np.einsum("nij,nj->ni", np.linalg.pinv(matrices), values)

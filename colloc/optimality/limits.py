@@ -1,4 +1,4 @@
-"""The limits of a program: numbers that a problem states once, with all rows and variables that they bound."""
+"""Limits of a program: numbers that a problem states once, with all rows and variables that they bound."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _NONE = np.zeros(0, dtype=int)
 
 
 class LimitPlace(NamedTuple):
-    """Where a problem states a number.
+    """Place in a problem at which a number is stated.
 
     Parameters
     ----------
     phase : str
-        Empty in a problem without phases, and for what a sequence states of all of them.
+        Empty in a problem without phases, and for statements across phases.
     kind : "row", "unknown" or "duration"
     name : str
-        Of the constraint or the unknown.
+        Name of the constraint or the unknown.
     row : int
-        Of the constraint, or component of the unknown.
+        Row of the constraint, or component of the unknown.
     """
 
     phase: str
@@ -42,28 +42,27 @@ class LimitPlace(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """One side of a bound, or of a prescribed value, of one row or variable at all times.
+    """One side of a bound or of a prescribed value, for one row or variable at all times.
 
     Parameters
     ----------
     place : LimitPlace
-        Where the problem states it.
     side : "lower" or "upper"
     row : str
-        Name of the row or variable, with its joint where it has one.
+        Name of the row or variable, including its joint.
     joint : str
-        Empty where it has none.
+        Empty without a joint.
     bound : float
     unit : str
-        Empty where the problem states none.
+        Empty without a unit.
     size : float
-        Natural size, in the row's own unit.
+        Natural size, in the unit of the row.
     prescribed : bool
-        Whether the other side is the same number.
+        Whether lower and upper bound are equal.
     equation : bool
-        Whether it is prescribed all along a part of the motion, like a torque of zero.
+        Whether a value is prescribed along a part of the motion, such as a torque of zero.
     entries : ndarray of int
-        What it bounds: rows of a program, then its variables, counted from the number of rows on.
+        Bounded rows of the program, and bounded variables plus the number of rows.
     """
 
     place: LimitPlace
@@ -79,7 +78,7 @@ class Limit:
 
     @property
     def phase(self) -> str:
-        """Empty in a motion without phases, and for what is stated of all of them."""
+        """The phase; empty without phases, and for statements across phases."""
         return self.place.phase
 
     @property
@@ -94,24 +93,24 @@ class Limit:
 
     @property
     def sign(self) -> int:
-        """1 for an upper bound, -1 for a lower one: the way in which it is relaxed."""
+        """1 for an upper bound, -1 for a lower one: the direction of a relaxation."""
         return 1 if self.side == "upper" else -1
 
 
 class BoundedQuantity(NamedTuple):
-    """What a problem bounds by two numbers, or prescribes by one, and where it is in a program.
+    """A quantity that a problem bounds by two numbers or prescribes by one, and its rows and variables.
 
     Parameters
     ----------
     place : LimitPlace
-        Where the problem states the numbers.
+        Place of the numbers in the problem.
     label, unit : str
-        Of the row or the variable, with its joint where it has one.
+        Of the row or the variable, including its joint.
     lower, upper, size : float
     along : bool
-        Whether it is bounded all along a part of the motion.
+        Whether it is bounded along a part of the motion.
     rows, variables : ndarray of int
-        Of the program, that it bounds.
+        Bounded rows and variables of the program.
     s : ndarray
         Normalised times of the rows.
     """
@@ -129,21 +128,21 @@ class BoundedQuantity(NamedTuple):
 
     @property
     def prescribed(self) -> bool:
-        """Whether both numbers are the same."""
+        """Whether both numbers are equal."""
         return self.lower == self.upper
 
 
 def bounded_quantities(nlp: BaseNLP, problem: Problem | Phases) -> Iterator[BoundedQuantity]:
-    """Everything that a problem bounds, also by bounds that are infinite; by phase, then across phases.
+    """All quantities that a problem bounds, also by infinite bounds; by phase, then across phases.
 
-    What follows from other statements is left out: equations of states, lengths of quaternions, links, impacts.
+    Equations of states, lengths of quaternions, links and impacts are left out.
 
     Parameters
     ----------
     nlp : BaseNLP
-        A program whose rows and variables are those of the problem; its bounds may be others.
+        A program with the rows and variables of the problem; its bounds may differ.
     problem : Problem or Phases
-        States the bounds.
+        The problem with the bounds.
     """
     in_program = _rows_by_label(nlp)
     for phase, part in problem.phases.items():
@@ -208,9 +207,9 @@ def _rows_by_label(nlp: BaseNLP) -> RowsByLabel:
 
 
 def limits_of(nlp: BaseNLP, problem: Problem | Phases) -> list[Limit]:
-    """The finite limits that a problem states, where its program has them; arguments as of `bounded_quantities`.
+    """The finite limits of a problem that its program contains; arguments as in `bounded_quantities`.
 
-    An unknown with equal bounds is a number, and no limit.
+    An unknown with equal bounds is a number, not a limit.
     """
     limits: list[Limit] = []
     for item in bounded_quantities(nlp, problem):
@@ -227,14 +226,14 @@ def limits_of(nlp: BaseNLP, problem: Problem | Phases) -> list[Limit]:
 
 
 def _joint(problem: Problem | Phases, phase: str, label: str) -> str:
-    """The joint that a row names in brackets; empty for other rows."""
+    """The joint in the brackets of a row's name; empty without one."""
     inside = label.rpartition("[")[2].removesuffix("]") if "[" in label else ""
     models = [part.model for name, part in problem.phases.items() if name == phase]
     return inside if any(inside in (*model.joint_names, *model.position_names) for model in models) else ""
 
 
 def _control_points(program: NLP, window: Window) -> np.ndarray:
-    """Control points of the joints whose bounds hold the motion within a part of it."""
+    """Control points of the joints that bounds within a window restrict."""
     basis = program.grid.basis
     inside = None if window == WHOLE else intervals_within(window, basis)
     if window != WHOLE and inside is None:
@@ -244,9 +243,9 @@ def _control_points(program: NLP, window: Window) -> np.ndarray:
 
 
 def entry_times(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
-    """Times of all rows of a program, then of all its variables, shape (n_g + n_x,) [s]; NaN where they have none.
+    """Times of all rows of a program, then of all its variables, shape (n_g + n_x,) [s]; NaN if they have none.
 
-    Of control points those in whose neighbourhood they count.
+    The time of a control point is that near which it acts.
     """
     durations, start = {}, {}
     for phase, program in nlp.phases.items():
