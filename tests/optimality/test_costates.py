@@ -239,5 +239,5 @@ def test_a_penalty_on_jerk_makes_accelerations_states(rates):
 
 
 def test_what_has_no_costates_is_refused_by_name(closed_chain):
-    with pytest.raises(co.InputError, match="not of a closed chain"):
+    with pytest.raises(co.InputError, match="got a closed chain"):
         co.optimality.costates(closed_chain)

@@ -36,7 +36,7 @@ def folded_arm() -> co.Problem:
 @pytest.fixture(scope="module")
 def found() -> co.sweeps.Optima:
     with pytest.warns(
-        co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"
+        co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is inaccurate"
     ):  # 20 intervals
         return co.multistart(co.transcribe(folded_arm(), CURVE, compile=False), starts=12, progress=False)
 
@@ -56,7 +56,7 @@ def test_optima_are_optima_of_the_problem_that_was_asked(found: co.sweeps.Optima
         assert optimum.solution.problem is problem
         nlp: Any = optimum.solution.nlp
         with pytest.warns(
-            co.refinement.SolutionWarning, match="the cost is off"
+            co.refinement.SolutionWarning, match="the cost is inaccurate"
         ):  # 20 intervals are few for these motions
             again = co.solve(nlp, guess=optimum.solution)
         assert again.cost == pytest.approx(optimum.solution.cost, rel=1e-6)
@@ -64,7 +64,7 @@ def test_optima_are_optima_of_the_problem_that_was_asked(found: co.sweeps.Optima
 
 def test_the_first_start_is_the_guess(found: co.sweeps.Optima):
     """From the best optimum the first of few starts ends there, which without it none of them does."""
-    with pytest.warns(co.refinement.SolutionWarning, match="the cost is off"):
+    with pytest.warns(co.refinement.SolutionWarning, match="the cost is inaccurate"):
         again = co.multistart(
             co.transcribe(folded_arm(), CURVE, compile=False),
             guess=found.best,
@@ -94,7 +94,7 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
     pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
     with (
         pool as executor,
-        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"),
+        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is inaccurate"),
     ):
         other = co.multistart(
             co.transcribe(folded_arm(), CURVE, compile=False), starts=12, executor=executor, progress=False
@@ -235,9 +235,9 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweep
 
 def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
     usual, one = StartResult(0, None, 1.0, 0, "", 0.0), StartResult(1, None, 1.0, 1, "", 0.0)
-    assert "another optimum: not known yet, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
+    assert "a new optimum: not known yet, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
     five = tuple(one._replace(number=k, group=1 + (k == 5)) for k in range(1, 6))
-    assert "another optimum: 20%, by 5 random starts\n" in f"{Optima(found.optima, (usual, *five))}\n"
+    assert "a new optimum: 20%, by 5 random starts\n" in f"{Optima(found.optima, (usual, *five))}\n"
     assert "chance" not in repr(Optima(found.optima, (usual,)))
     for agreeing in (1, 4, 5, 20):
         starts = (usual, *(one._replace(number=k) for k in range(1, agreeing + 1)))
@@ -245,7 +245,7 @@ def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
         assert np.isnan(optima.unseen) != known
         # One of that chance is missed by all starts once in twenty searches: (1 - p) ** n.
         words = {5: "below 45%", 20: "below 14%"}.get(agreeing, "not known yet")
-        assert f"another optimum: {words}, by {agreeing} random start" in repr(optima)
+        assert f"a new optimum: {words}, by {agreeing} random start" in repr(optima)
     assert pytest.approx(0.05, rel=0.02) == 0.55**5
     assert pytest.approx(0.05, rel=0.05) == 0.86**20
 
