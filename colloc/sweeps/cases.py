@@ -265,5 +265,5 @@ def read_case(content: bytes) -> StoredCase:
     """Read the case in a file; raise InputError for other bytes."""
     row = from_bytes("a case", content).meta.get("row")
     if not isinstance(row, dict) or not {"status", "reason"} <= set(row):
-        raise InputError("the file is not that of a case: it has no row")
+        raise InputError("'a case' is not the file of a case: it has no row")
     return StoredCase(row, content)

@@ -175,7 +175,7 @@ def test_what_is_not_the_file_of_a_case_is_refused(tmp_path: Path, table: co.swe
     assert read_case(table.cases[3].content) == table.cases[3]
     co.save(table.solution(3), tmp_path / "a.npz")
     for content in (b"", table.cases[3].content[:1000], (tmp_path / "a.npz").read_bytes()):
-        with pytest.raises(co.InputError, match="the file is not"):
+        with pytest.raises(co.InputError, match="'a case' is not"):
             read_case(content)
 
 
