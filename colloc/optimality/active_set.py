@@ -1,4 +1,4 @@
-"""Which bounds hold an answer: as a solver leaves it, or without the barrier that led to it."""
+"""Active bounds of a solution, as the solver returns it or after a few iterations with almost no barrier."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from colloc.solver import SHARPENING, Scale, Start, Status
 from colloc.solver.scaling import scale_at
 from colloc.transcription import BaseNLP
 
-_STRONG = 1e3  # a push over the distance from the bound, both relative: a solver that follows a barrier leaves of a
-# constraint that pushes a large one, of one that does not a small one, and about one of what is between
-_NEAR = 1e-3  # of the natural size: what is further from its bound is not at it
-_MOVED = 1e-3  # of the natural size of a variable: farther away lies another optimum
-_WEAK = 1e-6  # of natural sizes, both the distance from a bound and the multiplier, where there is hardly a barrier
+_STRONG = 1e3  # ratio of multiplier and distance from the bound, both relative: an interior-point solver leaves a large
+# ratio for an active constraint, a small one for an inactive constraint, and about one for cases between
+_NEAR = 1e-3  # of the natural size: largest distance from an active bound
+_MOVED = 1e-3  # of the natural size of a variable: farther away is another optimum
+_WEAK = 1e-6  # of natural sizes, for distance and multiplier, with almost no barrier
 
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """The bounds that hold an answer.
+    """The active bounds of a solution.
 
     Parameters
     ----------
     rows : ndarray of int, shape (n_g,)
-        1 at an upper bound, -1 at a lower one, 2 for equations, 0 for rows that hold nothing.
+        1 at an upper bound, -1 at a lower one, 2 for equations, 0 for inactive rows.
     variables : ndarray of int, shape (n_x,)
-        The same for the bounds of the variables, 2 for what is fixed.
+        The same for the bounds of the variables, 2 for fixed ones.
     weak_rows, weak_variables : ndarray of bool, shapes (n_g,), (n_x,)
-        What lies at a bound, or next to it, and hardly pushes against it.
+        Masks of weakly active rows and variables: at or near a bound, with almost no multiplier.
     """
 
     rows: np.ndarray
@@ -44,17 +44,17 @@ class ActiveSet:
 
     @property
     def free(self) -> np.ndarray:
-        """Numbers of the variables that no bound holds."""
+        """Numbers of the variables that are not at a bound."""
         return np.flatnonzero(self.variables == 0)
 
     @property
     def weak(self) -> int:
-        """Number of rows and variables at a bound that barely push."""
+        """Number of weakly active rows and variables."""
         return int(self.weak_rows.sum() + self.weak_variables.sum())
 
     @property
     def with_weak(self) -> ActiveSet:
-        """The same where what barely pushes is an equation."""
+        """The active set with weakly active rows and variables as equations."""
         rows, variables = np.where(self.weak_rows, 2, self.rows), np.where(self.weak_variables, 2, self.variables)
         none = np.zeros_like
         return ActiveSet(rows, variables, none(self.weak_rows), none(self.weak_variables))
@@ -63,7 +63,7 @@ class ActiveSet:
 def active_set(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
 ) -> ActiveSet:
-    """The bounds that hold an answer which a solver has left at some distance from them.
+    """The active bounds of a solution that a solver has left at some distance from them.
 
     Parameters
     ----------
@@ -90,17 +90,17 @@ def active_set(
 
 @dataclass(frozen=True, eq=False)
 class SharpOptimum(ActiveSet):
-    """An optimum without a barrier, and the bounds that hold it.
+    """An optimum without a barrier, and its active bounds.
 
-    What hardly pushes holds the optimum where a number moves one way, and does not where it moves the other way.
+    A weakly active bound holds the optimum if a number changes in one direction, but not in the other.
 
     Parameters
     ----------
     x : ndarray, shape (n_x,)
     multipliers : ndarray, shape (n_g,)
-        Of the rows, zero where a row is not active; positive at an upper bound.
+        Multipliers of the rows, zero for inactive rows; positive at an upper bound.
     scale : Scale
-        Of the cost and the rows.
+        Scale of the cost and the rows.
     """
 
     x: np.ndarray
@@ -108,12 +108,12 @@ class SharpOptimum(ActiveSet):
     scale: Scale
 
     def without(self, rows: np.ndarray) -> SharpOptimum:
-        """The same with some rows released, ndarray of bool, shape (n_g,)."""
+        """The optimum with some rows released, ndarray of bool, shape (n_g,)."""
         return replace(self, rows=np.where(rows, 0, self.rows), multipliers=np.where(rows, 0.0, self.multipliers))
 
 
 def sharp_optimum(solution: BaseSolution) -> SharpOptimum:
-    """An optimum and the bounds that hold it, found by a few more iterations with hardly a barrier."""
+    """An optimum and its active bounds, after a few more iterations with almost no barrier."""
     nlp, p = solution.nlp, solution.parameters
     x, by_row, by_variable = _sharpened(solution)
     scale = scale_at(nlp, x, p)
@@ -132,7 +132,7 @@ def sharp_optimum(solution: BaseSolution) -> SharpOptimum:
 
 
 def _sharpened(solution: BaseSolution) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The optimum and its multipliers, of rows and of variables; as they are, if the sharper ones are of another."""
+    """The sharpened optimum with multipliers of rows and variables; the original if sharpening leads to another."""
     nlp, multipliers = solution.nlp, solution.multipliers
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), multipliers)
     sharp = SHARPENING.prepare(nlp)(start, solution.parameters)
@@ -143,7 +143,7 @@ def _sharpened(solution: BaseSolution) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _sides(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, push: np.ndarray, strong: float) -> np.ndarray:
-    """Which bounds hold, as in `ActiveSet.rows`: those pushed by more than so many times the distance; all scaled."""
+    """Active bounds as in `ActiveSet.rows`: multipliers above `strong` times the distance, all scaled."""
     distance = np.maximum(np.where(push > 0, upper - values, values - lower), 0.0)
     sides = np.where(np.abs(push) > strong * distance, np.sign(push), 0.0).astype(int)
     return np.where(lower == upper, 2, sides)

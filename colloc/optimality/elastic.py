@@ -1,11 +1,11 @@
-"""The elastic program: limits that give way, each at all times by one number, at the least total cost.
+"""The elastic program: limits are relaxed, each at all times by one number, at the least total cost.
 
     minimise   sum of w_i e_i / size_i
     subject to lower_i - e_i <= g_k(x) <= upper_i + e_i  for all rows and variables k of limit i,  e >= 0,
 
-the smooth form of an exact L1 penalty (Gill, Murray and Saunders 2005, problem NP(gamma) with gamma to infinity), but
-with one elastic variable for all rows of a limit, so that its largest excess counts. A mean squared distance from the
-motion to begin with, by a factor too small to matter, settles what limits leave open.
+the smooth form of an exact L1 penalty (Gill, Murray and Saunders 2005, problem NP(gamma) with gamma to infinity), with
+one elastic variable for all rows of a limit, so that its largest excess counts. The mean squared distance from the
+initial motion, with a negligible weight, makes the solution unique.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
 from colloc.transcription.derived_nlp import ExtendedNLP
 
-# Weights of the mean squared distance, in natural sizes, and solvers of runs one of which is to end. Far from the least
-# a motion that stays near is quickest; what the distance changes then, the next run undoes.
+# Weights of the mean squared distance, in natural sizes, and solvers, tried until a run converges. Far from the optimum
+# a motion that stays near is quickest; the next run removes the effect of the distance.
 _FAR = ((1.0, ELASTIC_FROM_FAR), (1e-2, ELASTIC_FROM_FAR), (1e-4, ELASTIC))
 _NEAR = ((1e-2, ELASTIC), (1.0, ELASTIC))
-_NONE = 1e-5  # of a limit's natural size: less of a relaxation is the solver's rounding
-_LEAST = 0.01  # of a duration: what is left of it, at least
+_NONE = 1e-5  # of a limit's natural size: a smaller relaxation is rounding of the solver
+_LEAST = 0.01  # smallest remaining fraction of a duration
 
 
 class Relaxed(NamedTuple):
-    """The end of an elastic run.
+    """Result of an elastic run.
 
     Parameters
     ----------
     x : ndarray, shape (n_x,)
-        A motion that meets all limits as they are relaxed.
+        A motion that meets the relaxed limits.
     amounts : ndarray
-        By how much every limit gives way; exactly zero for those that need not.
+        Relaxation of every limit; exactly zero where none is needed.
     total : float
-        What they cost.
+        Their total cost.
     """
 
     x: np.ndarray
@@ -53,24 +53,24 @@ class Relaxed(NamedTuple):
 def smallest_relaxation(
     nlp: BaseNLP, limits: Sequence[Limit], weights: np.ndarray, x: np.ndarray, p: np.ndarray, *, near: bool = False
 ) -> Relaxed | None:
-    """The relaxation of least total cost, as far as a local search from x tells; None where none is found.
+    """The relaxation of least total cost by a local search from x; None if the search fails.
 
     Parameters
     ----------
     nlp : BaseNLP
-        A program without fixed variables, whose bounds count only where no limit does.
+        A program without fixed variables; its bounds hold where there is no limit.
     limits : sequence of Limit
     weights : ndarray
-        Cost of relaxing each limit by its natural size; infinite for one that holds as it is.
+        Cost of relaxing each limit by its natural size; infinite for a limit that must hold.
     x : ndarray, shape (n_x,)
-        Where to begin.
+        Initial motion.
     p : ndarray
         Parameter values.
     near : bool
-        Whether x is of a smallest relaxation on another grid.
+        Whether x is the result of a smallest relaxation on another grid.
     """
     chosen, first = np.isfinite(weights), None
-    # What gives way by rounding alone is held in the next run, which makes the others exact.
+    # Relaxations due to rounding are set to zero in the next run, which makes the others exact.
     for _ in range(3):
         end = _run(nlp, limits, np.where(chosen, weights, np.inf), x, p, near or first is not None)
         if end is None:
@@ -90,7 +90,7 @@ def smallest_relaxation(
 def _run(
     nlp: BaseNLP, limits: Sequence[Limit], weights: np.ndarray, x: np.ndarray, p: np.ndarray, near: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """A motion and what every limit gives way by; None where no run comes to its end."""
+    """A motion and the relaxation of every limit; None if no run converges."""
     for anchoring, solver in _NEAR if near else _FAR:
         program = ElasticNLP(nlp, limits, weights, x, p, anchoring)
         outcome = solver.prepare(program)(program.start(near), p)
@@ -103,7 +103,7 @@ def _run(
 
 @dataclass(frozen=True, eq=False)
 class ElasticNLP(ExtendedNLP):
-    """The elastic program of another one: its variables, then one for each limit that gives way.
+    """The elastic program of another one: its variables, then one for each limit that may be relaxed.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ class ElasticNLP(ExtendedNLP):
     limits : sequence of Limit
     weights : ndarray
     anchor : ndarray, shape (n_x,)
-        The motion to begin with.
+        The initial motion.
     p : ndarray
-        Parameter values, by which rows are scaled.
+        Parameter values at which rows are scaled.
     anchoring : float
         Weight of the mean squared distance from the anchor, in natural sizes.
     """
@@ -126,12 +126,12 @@ class ElasticNLP(ExtendedNLP):
 
     @cached_property
     def elastic(self) -> list[int]:
-        """The limits that give way, by number, in the order of their variables."""
+        """Numbers of the limits that may be relaxed, in the order of their variables."""
         return np.flatnonzero(np.isfinite(self.weights)).tolist()
 
     @cached_property
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of all rows, then of all variables, where nothing gives way."""
+        """Bounds of all rows, then of all variables, without relaxable limits."""
         lower, upper = (
             np.append(*sides) for sides in zip(self.nlp.bounds_g, (self.nlp.lower, self.nlp.upper), strict=True)
         )
@@ -150,7 +150,7 @@ class ElasticNLP(ExtendedNLP):
 
     @cached_property
     def _rows(self) -> _ElasticRows:
-        """The rows where nothing gives way, then a row for every entry of every limit that does."""
+        """Rows without relaxable limits, then a row for every entry of every relaxable limit."""
         lower, upper = self._bounds
         scale = scale_at(self.nlp, self.anchor, self.p).rows
         plain = np.flatnonzero(np.isfinite(lower[: self.nlp.n_g]) | np.isfinite(upper[: self.nlp.n_g]))
@@ -174,7 +174,7 @@ class ElasticNLP(ExtendedNLP):
 
     @cached_property
     def _maps(self) -> tuple[ca.DM, ca.DM]:
-        """What the rows are of values and variables, and of elastic variables: sparse matrices."""
+        """Sparse matrices of the rows in terms of values and variables, and of elastic variables."""
         rows, width = self._rows, self.nlp.n_g + self.nlp.n_x
         k = np.arange(rows.entry.size)
         some = k[rows.column >= 0]
@@ -187,7 +187,7 @@ class ElasticNLP(ExtendedNLP):
 
     @cached_property
     def _excesses(self) -> np.ndarray:
-        """What every limit that gives way does so by at the anchor."""
+        """Relaxation of every relaxable limit at the anchor."""
         lower, upper = (bounds[self.nlp.n_g :] for bounds in self._bounds)
         x = np.clip(self.anchor, lower, upper)
         values = np.append(np.array(self.nlp.g(x, self.p)).ravel(), x)
@@ -199,16 +199,16 @@ class ElasticNLP(ExtendedNLP):
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Scales of the elastic variables: natural sizes, or what it takes at the anchor."""
+        """Scales of the elastic variables: natural sizes, or relaxations at the anchor."""
         return np.maximum(self._excesses, [self.limits[k].size for k in self.elastic])
 
     def start(self, near: bool) -> Start:
-        """The motion to begin with, and what every limit gives way by there; whether that is nearly the least."""
+        """The initial motion with its relaxations; `near` says that they are almost optimal."""
         x = np.append(self.anchor, self._excesses)
         return Start(np.clip(x, self.lower, self.upper), near_optimum=near)
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The motion, and what every limit gives way by."""
+        """The motion, and the relaxation of every limit."""
         amounts = np.zeros(len(self.limits))
         amounts[self.elastic] = x[self.nlp.n_x :]
         return x[: self.nlp.n_x], amounts
@@ -239,16 +239,16 @@ class ElasticNLP(ExtendedNLP):
 
     @property
     def compile(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether what solves it is compiled: it is small."""
+        """False: the program is small."""
         return False
 
     @property
     def free_duration(self) -> bool:
-        return True  # most give way somewhere: a monotone barrier first
+        return True  # most limits are relaxed somewhere: a monotone barrier first
 
     @cached_property
     def _curvature(self) -> np.ndarray:
-        """Second derivatives of the squared distance by the variables of the motion."""
+        """Second derivatives of the squared distance."""
         return self.anchoring / self.nlp.n_x / self.nlp.scale_x**2
 
     @cached_property
@@ -293,12 +293,12 @@ class ElasticNLP(ExtendedNLP):
 
 
 class _ElasticRows(NamedTuple):
-    """Rows of the elastic program: an entry of values and variables, plus a slope times an elastic variable.
+    """Rows of the elastic program: an entry of values and variables plus a slope times an elastic variable.
 
     Parameters
     ----------
     entry, column : ndarray of int
-        No elastic variable where the column is -1.
+        Column -1 means no elastic variable.
     slope, lower, upper, scale : ndarray
     """
 

@@ -1,9 +1,9 @@
-"""What a limit is worth by itself: the least that any multipliers of an optimum say.
+"""Gain of relaxing a single limit: the least value over all multipliers of an optimum.
 
-Where active rows depend on each other multipliers are not unique, and a solver's may be of any size. By how much the
-cost falls where one number alone gives way is the least of the sums of its multipliers over all of them (the derivative
-of the optimal value in a direction; Gauvin 1977, "A necessary and sufficient regularity condition to have bounded
-multipliers in nonconvex programming"): none where another limit goes on to hold.
+If active rows are dependent, multipliers are not unique, and a solver's may be of any size. The decrease of the cost
+when one number is relaxed is the least sum of its multipliers over all of them (the derivative of the optimal value in
+a direction; Gauvin 1977, "A necessary and sufficient regularity condition to have bounded multipliers in nonconvex
+programming"): zero if another limit still holds.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import numpy as np
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.transcription import BaseNLP
 
-_DEPENDENT = 1e-9  # of the largest singular value of slopes of length one: a combination that vanishes
-_WRONG = 1e-7  # of the largest multiplier: of the wrong sign by as much is none
-_DENSE_ENTRIES = 4_000_000  # slopes of all active rows beyond which dense matrices would take longer than the solve
+_DEPENDENT = 1e-9  # of the largest singular value of unit slopes: below, a combination vanishes
+_WRONG = 1e-7  # of the largest multiplier: a smaller one of the wrong sign counts as zero
+_DENSE_ENTRIES = 4_000_000  # entries of active rows beyond which dense matrices would take longer than the solve
 
 
 @dataclass(frozen=True, eq=False)
 class MultiplierSet:
-    """All multipliers of an optimum, base + free z, of which those of inequalities are not negative.
+    """All multipliers of an optimum, base + free z, with nonnegative ones of inequalities.
 
     Parameters
     ----------
     place : ndarray of int, shape (n_g + n_x,)
-        Of every row and variable, its number among those that are active; -1 for others.
+        Number of every row and variable among the active ones; -1 for others.
     sides : ndarray of int, shape (active,)
         1 at an upper bound, -1 at a lower one, 2 for equations, whose multipliers are positive at an upper bound.
     base : ndarray, shape (active,)
-        Those of the solver, for slopes of length one.
+        Multipliers of the solver, for unit slopes.
     free : ndarray, shape (active, k)
-        Combinations of active rows that vanish; k = 0 where all are independent.
+        Combinations of active rows that vanish; k = 0 if all are independent.
     lengths : ndarray, shape (active,)
-        Of the slopes, by which multipliers are divided.
+        Lengths of the slopes, by which multipliers are divided.
     """
 
     place: np.ndarray
@@ -46,7 +46,7 @@ class MultiplierSet:
     lengths: np.ndarray
 
     def least(self, entries: np.ndarray, side: int) -> float:
-        """The least sum of the multipliers of some entries at one of their bounds; zero where none of them is active.
+        """The least sum of the multipliers of some entries at one of their bounds; zero if none is active.
 
         Parameters
         ----------
@@ -62,9 +62,9 @@ class MultiplierSet:
         return self._least(chosen, signs, stated) if self.free.shape[1] and chosen.size else stated
 
     def _least(self, chosen: np.ndarray, signs: np.ndarray, stated: float) -> float:
-        """By a linear program in the combinations, and in the parts of the chosen multipliers that count.
+        """The least sum by a linear program in the combinations, and in the positive parts of the chosen multipliers.
 
-        At most what the solver's multipliers say, `stated`, which is the answer where the program has none.
+        At most `stated`, the sum of the solver's multipliers, which is returned if the linear program fails.
         """
         k, count, size = self.free.shape[1], chosen.size, max(float(np.abs(self.base).max()), 1e-300)
         kept = np.flatnonzero((self.sides != 2) & (np.abs(self.free).max(axis=1) > 0))
@@ -90,17 +90,16 @@ _OPTIONS = {"error_on_fail": False, "highs": {"output_flag": False}}
 def multiplier_set(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, sides: np.ndarray
 ) -> MultiplierSet:
-    """The multipliers of an optimum from those that a solver has found.
+    """All multipliers of an optimum, from those of a solver.
 
     Parameters
     ----------
     nlp : BaseNLP
     x, p : ndarray
     multipliers : ndarray, shape (n_g + n_x,)
-        Of rows, then of variables; positive at an upper bound. They are all that there are in large programs, which are
-        not looked at more closely.
+        Of rows, then of variables; positive at an upper bound. In large programs only these are used.
     sides : ndarray of int, shape (n_g + n_x,)
-        As of `MultiplierSet`; 0 where nothing is active.
+        As in `MultiplierSet`; 0 for inactive entries.
     """
     active = np.flatnonzero(sides)
     place = np.full(sides.size, -1)

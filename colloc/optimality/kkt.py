@@ -1,8 +1,8 @@
-"""The conditions of an optimum, linearised and factorised once: what it does when data move.
+"""The conditions of an optimum, linearised and factorised once: its response to changes of data.
 
 An optimum with its active bounds A solves
 
-    dL/dx = 0 of what may move,  g_A = b_A,  x at a bound = that bound,  with L = f + lambda' g,
+    dL/dx = 0 of free variables,  g_A = b_A,  x at a bound = that bound,  with L = f + lambda' g,
 
 so that for data theta (Fiacco 1976, "Sensitivity analysis for nonlinear programming using penalty methods", theorem
 2.1)
@@ -10,7 +10,7 @@ so that for data theta (Fiacco 1976, "Sensitivity analysis for nonlinear program
     [ H   J_A' ] [ dx      ]   [ -d(dL/dx)/dtheta - H dx_b             ]
     [ J_A  0   ] [ dlambda ] = [ db_A/dtheta - dg_A/dtheta - J_A dx_b  ]
 
-with H the Hessian of L, and dx_b what the variables at bounds do themselves.
+with H the Hessian of L, and dx_b the change of the variables at bounds.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from colloc.optimality.active_set import SharpOptimum
 from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
 
-_SHIFT = 1e-12  # on the diagonal, so that there always are factors; a refinement takes it out again
+_SHIFT = 1e-12  # shift of the diagonal, so that factors exist; iterative refinement removes its effect
 _REFINEMENTS = 3
-_EXACT = 1e-12  # error of a solution that rounding explains, relative
-_VECTORS = 4  # sought at first
+_EXACT = 1e-12  # relative error of a solution due to rounding
+_VECTORS = 4  # random vectors at first
 _EQUILIBRATIONS = 5
-_FACTOR = 1e3  # of natural sizes: what is smaller by its square has more to do with rounding than with anything else
-_SINGULAR = 1e-9  # of vectors of length one in the sizes of the matrix: the conditions do not determine them
+_FACTOR = 1e3  # of natural sizes: effects below its square are mostly rounding
+_SINGULAR = 1e-9  # for unit vectors in the sizes of the matrix: below, the conditions do not determine them
 
 
-_DISAGREE = 1e-6  # of a right-hand side: what lies where the conditions have no answer
-_PART = 0.1  # of the largest entry of a direction: what is named
+_DISAGREE = 1e-6  # of a right-hand side: largest part outside the range of the conditions
+_PART = 0.1  # of the largest entry of a direction: smaller entries are not named
 
 
 class DataChange(NamedTuple):
-    """Data that change by so much.
+    """A change of data.
 
     Parameters
     ----------
     parameters : ndarray, shape (n_p,)
     rows : ndarray, shape (n_g,)
-        Of the bounds of active rows.
+        Changes of the bounds of active rows.
     variables : ndarray, shape (n_x,)
-        Of variables at bounds, and fixed ones.
+        Changes of variables at bounds, and of fixed ones.
     """
 
     parameters: np.ndarray
@@ -59,23 +59,21 @@ class DataChange(NamedTuple):
     variables: np.ndarray
 
     def times(self, factor: float) -> DataChange:
-        """A move that is faster by a factor."""
         return DataChange(*(factor * part for part in self))
 
     def plus(self, other: DataChange) -> DataChange:
-        """Both moves at once."""
         return DataChange(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 class Rate(NamedTuple):
-    """What a number that depends on the optimum changes by, as weights of the parts of a move; parameters as there."""
+    """Derivative of a number that depends on the optimum: weights of the parts of a `DataChange`, named as there."""
 
     parameters: np.ndarray
     rows: np.ndarray
     variables: np.ndarray
 
     def of(self, move: DataChange) -> float:
-        """The change by a move."""
+        """The change of the number due to a change of data."""
         return sum(float(weight @ part) for weight, part in zip(self, move, strict=True))
 
 
@@ -86,7 +84,7 @@ class KKTSystem:
     Parameters
     ----------
     nlp : BaseNLP
-        Any with the variables and rows of the one that was solved; its parameters are those that may move.
+        Any program with the variables and rows of the one that was solved; its parameters may change.
     parameters : ndarray, shape (n_p,)
     optimum : SharpOptimum
     """
@@ -96,17 +94,17 @@ class KKTSystem:
     optimum: SharpOptimum
 
     def __getstate__(self) -> dict[str, Any]:
-        # Factors stay in their process, and all else follows from the fields.
+        # Factors stay in their process; the rest follows from the fields.
         return {name: vars(self)[name] for name in ("nlp", "parameters", "optimum")}
 
     @cached_property
     def _at_optimum(self) -> NumericDerivatives:
-        """Derivatives of costs and rows, by fixed variables as well."""
+        """Derivatives of costs and rows, including those by fixed variables."""
         return NumericDerivatives(self.nlp.costs, self.nlp.constraints, self.optimum.x, self.parameters)
 
     @cached_property
     def _hessian(self) -> ca.DM:
-        """That of the Lagrangian."""
+        """The Hessian of the Lagrangian."""
         return self._at_optimum.hessian("hessian", self.optimum.multipliers)
 
     @property
@@ -121,7 +119,7 @@ class KKTSystem:
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Sizes of the unknowns, variables and multipliers, by which the matrix is well scaled."""
+        """Sizes of the unknowns (variables and multipliers) that scale the matrix well."""
         return self._scaled[0]
 
     @cached_property
@@ -131,7 +129,7 @@ class KKTSystem:
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ca.DM]:
-        """Sizes and matrix: natural sizes, then as many more powers as make all rows alike (Ruiz 2001)."""
+        """Sizes and matrix, equilibrated from natural sizes (Ruiz 2001)."""
         jacobian, hessian = self._at_optimum.jacobian, self._hessian
         free, active, scale = self._free.tolist(), self._active.tolist(), self.optimum.scale
         none = ca.DM(len(active), len(active))
@@ -146,14 +144,14 @@ class KKTSystem:
             factors = np.clip(factors / np.sqrt(np.where(largest > 0, largest, 1.0)), 1 / _FACTOR, _FACTOR)
         sizes = natural * factors
         diagonal = ca.diag(ca.DM(sizes))
-        # Of two entries that are one, rounding may leave a zero and something: the pattern is that of the lower half.
+        # Rounding may make one of two symmetric entries zero: the pattern is that of the lower half.
         return sizes, ca.tril2symm(ca.sparsify(ca.tril(diagonal @ matrix @ diagonal / scale.cost)))
 
     @cached_property
     def _solve_shifted(self) -> Callable[[np.ndarray], np.ndarray]:
-        """The solution for right-hand sides, shape (size, k), with a slight shift of the matrix: never singular.
+        """Solutions for right-hand sides, shape (size, k), with a slightly shifted, nonsingular matrix.
 
-        By LDL' without pivots, which hardly ever fails on shifted conditions of an optimum, or else by QR.
+        By LDL' without pivots, which rarely fails on shifted conditions of an optimum, otherwise by QR.
         """
         shift = np.repeat([_SHIFT, -_SHIFT], [self._free.size, self._active.size])
         shifted = self._matrix + ca.diag(ca.DM(shift))
@@ -167,7 +165,7 @@ class KKTSystem:
         return lambda right: np.array(ca.qr_solve(right, *rotated))
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
-        """The same without the shift; the least of all solutions where there are several."""
+        """Solutions without the shift, of least norm if there are several."""
         right, solution = self._determined(right), np.zeros(right.size)
         for _ in range(_REFINEMENTS):
             left = right - np.array(self._matrix @ solution).ravel()
@@ -175,15 +173,15 @@ class KKTSystem:
         return solution
 
     def _determined(self, vector: np.ndarray) -> np.ndarray:
-        """A vector without its part in what is undetermined."""
+        """A vector without its components along undetermined directions."""
         return vector - self.undetermined @ (self.undetermined.T @ vector)
 
     @cached_property
     def undetermined(self) -> np.ndarray:
-        """Changes that the conditions leave open, in the matrix's sizes, orthonormal, shape (size, k); mostly k = 0.
+        """Orthonormal basis of undetermined changes, in the sizes of the matrix, shape (size, k); usually k = 0.
 
-        Of variables they are directions in which cost and active rows are flat, of multipliers active rows that depend
-        on each other. Found by inverse iteration on more and more random vectors, until one is none.
+        Parts in variables are directions in which cost and active rows are flat, parts in multipliers are dependent
+        active rows. Computed by inverse iteration on a growing number of random vectors.
         """
         size, rng = self._sizes.size, np.random.default_rng(0)
         count = min(_VECTORS, size)
@@ -200,20 +198,20 @@ class KKTSystem:
 
     @cached_property
     def flat(self) -> tuple[str, ...]:
-        """Variables that may move without a change of the cost, to first and second order."""
+        """Variables that can move without changing the cost to second order."""
         names = self._free[_taking_part(self.undetermined[: self._free.size])]
         return tuple(self.nlp.variable_name(int(k), self.optimum.x) for k in names)
 
     @cached_property
     def dependent(self) -> tuple[str, ...]:
-        """Active rows whose gradients depend on each other."""
+        """Active rows with dependent gradients."""
         names = self._active[_taking_part(self.undetermined[self._free.size :])]
         return tuple(self.nlp.row_name(int(row), self.optimum.x) for row in names)
 
     def independent(self) -> KKTSystem:
-        """These conditions without weakly active rows that depend on others, which push more: they are let go.
+        """These conditions without weakly active rows that depend on rows with larger multipliers.
 
-        In time optima on fine grids more bounds are met to the last digits than there are variables.
+        Time optima on fine grids may have more active bounds than variables.
         """
         weak = self.optimum.weak_rows[self._active]
         if not (weak.any() and self.dependent):
@@ -230,9 +228,9 @@ class KKTSystem:
 
     @cached_property
     def cost_rate(self) -> Rate:
-        """What the cost changes by: the multipliers, and the slope of the Lagrangian by the parameters."""
+        """Derivative of the cost: the multipliers, and the gradient of the Lagrangian by the parameters."""
         free, sizes, multipliers = self._free, self._sizes, self.optimum.multipliers.copy()
-        # A step of Newton's method: solvers leave multipliers less exact than the motion.
+        # A step of Newton's method: solvers compute multipliers less accurately than the motion.
         slope = self._at_optimum.lagrangian_gradient(multipliers)
         right = np.append(-slope[free], np.zeros(self._active.size)) * sizes / self.optimum.scale.cost
         multipliers[self._active] += (self._solve(right) * sizes)[free.size :]
@@ -240,21 +238,21 @@ class KKTSystem:
         return Rate(self._by_parameters(np.zeros(self.nlp.n_x), multipliers, 1.0), -multipliers, slope)
 
     def rate_of(self, direction: np.ndarray) -> Rate:
-        """What a sum of the variables changes by, with these factors, shape (n_x,)."""
+        """Derivative of a linear combination of the variables, with coefficients of shape (n_x,)."""
         free = self._free
         right = np.append(direction[free] * self._sizes[: free.size], np.zeros(self._active.size))
         rate = self._projection(self._solve(right))
         return rate._replace(variables=rate.variables + np.where(self.optimum.variables == 0, 0.0, direction))
 
     def agrees(self, move: DataChange) -> bool:
-        """Whether any changes meet all conditions with a move: moving one of two equal bounds, nothing does."""
+        """Whether the conditions are solvable for a change of data; not if one of two equal bounds moves alone."""
         return not self.undetermined.size or self._agrees(self._right(move))
 
     def _agrees(self, right: np.ndarray) -> bool:
         return bool(np.linalg.norm(self.undetermined.T @ right) <= _DISAGREE * np.linalg.norm(right))
 
     def change(self, move: DataChange) -> tuple[np.ndarray, np.ndarray]:
-        """What variables, shape (n_x,), and multipliers of the rows, (n_g,), change by; NaN where nothing `agrees`."""
+        """Changes of variables, shape (n_x,), and of multipliers of rows, (n_g,); NaN unless the data `agrees`."""
         right = self._right(move)
         if not self._agrees(right):
             return np.full(self.nlp.n_x, np.nan), np.full(self.nlp.n_g, np.nan)
@@ -264,7 +262,7 @@ class KKTSystem:
         return x, rows
 
     def _right(self, move: DataChange) -> np.ndarray:
-        """The right-hand side of a move, in the sizes of the matrix."""
+        """The right-hand side of a change of data, in the sizes of the matrix."""
         jacobian, hessian = self._at_optimum.jacobian, self._hessian
         slope, value = self._forcing(move.parameters)
         x = -slope - np.array(hessian @ move.variables).ravel()
@@ -272,7 +270,7 @@ class KKTSystem:
         return np.append(x[self._free], rows[self._active]) * self._sizes / self.optimum.scale.cost
 
     def _projection(self, vector: np.ndarray) -> Rate:
-        """The right-hand sides of moves, in the sizes of the matrix, times a vector."""
+        """The adjoint of `_right`: right-hand sides of changes of data times a vector."""
         jacobian, hessian = self._at_optimum.jacobian, self._hessian
         x, rows, entries = np.zeros(self.nlp.n_x), np.zeros(self.nlp.n_g), vector * self._sizes
         x[self._free], rows[self._active] = entries[: self._free.size], entries[self._free.size :]
@@ -282,7 +280,7 @@ class KKTSystem:
         return Rate(*(part / self.optimum.scale.cost for part in parts))
 
     def _by_parameters(self, x: np.ndarray, rows: np.ndarray, cost: float) -> np.ndarray:
-        """Derivative by the parameters, shape (n_p,), of a sum: the slope of the Lagrangian, rows and cost times these.
+        """Derivative by the parameters, shape (n_p,), of the Lagrangian's gradient, rows and cost, with these weights.
 
         Parameters
         ----------
@@ -301,7 +299,7 @@ class KKTSystem:
         return total
 
     def _forcing(self, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What a change of parameters adds to the slope of the Lagrangian, shape (n_x,), and to the rows, (n_g,)."""
+        """Change of the Lagrangian's gradient, shape (n_x,), and of the rows, (n_g,), due to parameters."""
         slope, rows = np.zeros(self.nlp.n_x), [np.zeros(0)]
         if not change.any():
             return slope, np.zeros(self.nlp.n_g)
@@ -336,11 +334,11 @@ def _weighted(nlp: BaseNLP, cost: float, rows: np.ndarray) -> list[tuple[Block, 
 
 
 def _parameter_derivatives(block: Block) -> tuple[ca.Function, ca.Function]:
-    """How the slope of a block's share in the Lagrangian, and its rows, change with the parameters, at all slices.
+    """Derivatives of a block's gradient of the Lagrangian, and of its rows, by the parameters, at all slices.
 
-    Both share one sum: the slope in w of multipliers' rows, and then the rows, times a direction. The first function
-    is its gradient by the parameters, (w, d, p, multipliers, direction) -> (n_p,); the second one what is multiplied
-    by the direction, (w, d, p, multipliers, change of p) -> (len(w) + r,).
+    Both follow from one sum: the gradient in w of multipliers times rows, and the rows, times a direction. The first
+    function is its gradient by the parameters, (w, d, p, multipliers, direction) -> (n_p,); the second is the factor of
+    the direction, (w, d, p, multipliers, change of p) -> (len(w) + r,).
     """
     local = block.sites.local
     w, d, p = (ca.SX.sym(name, part.shape[0]) for name, part in (("w", local.w), ("d", local.d), ("p", local.p)))
@@ -357,6 +355,6 @@ def _parameter_derivatives(block: Block) -> tuple[ca.Function, ca.Function]:
 
 
 def _taking_part(vectors: np.ndarray) -> np.ndarray:
-    """Which rows of some vectors of length one or less are not nearly zero."""
+    """Mask of the rows of vectors, of length one or less, that are not nearly zero."""
     sizes = np.abs(vectors).max(axis=1, initial=0.0)
     return sizes > _PART * max(float(sizes.max(initial=0.0)), _PART)

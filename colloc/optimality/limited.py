@@ -1,7 +1,8 @@
-"""Limited quantities along a motion (torques, velocities, signals ...): where they are, and where they should be.
+"""Limited quantities along a motion: torques, velocities, signals and others, their sides and corrected switching
+times.
 
-On a coarse grid a control is rarely at a bound where the optimum has it there, and takes an interval or two where the
-optimum jumps. Its switching function, made of costates that are integrals, tells the time more exactly: see
+On a coarse grid a control is seldom at a bound where the optimum has it there, and takes an interval or two where the
+optimum jumps. Its switching function, made of costates that are integrals, gives the times more accurately: see
 `hamiltonian`.
 """
 
@@ -26,12 +27,12 @@ from colloc.problem.time_sets import WHOLE
 from colloc.solution import PhasesSolution, Solution
 from colloc.transcription import NLP
 
-_NEAR = 0.05  # of half the range: a control closer to its bound counts as at it
-_AT = 1e-3  # of the natural size: so does what is steered by its rates
-_JUMP = 3.0  # intervals that a switch may take where a grid has no place for it
-_CLEAR = 0.05  # of its largest value: a switching function beyond says where a control belongs
+_NEAR = 0.05  # of half the range: a closer control counts as at its bound
+_AT = 1e-3  # of the natural size: the same for quantities controlled by their rates
+_JUMP = 3.0  # largest number of intervals of a switch on a coarse grid
+_CLEAR = 0.05  # of its largest value: a larger switching function is decisive
 _INSTANT = 1e-9  # of a duration
-_DENT = 2.0  # intervals for which a control may leave its bound and come back without meaning it
+_DENT = 2.0  # longest departure from a bound, in intervals, that is ignored
 
 
 class ActiveArc(NamedTuple):
@@ -49,7 +50,7 @@ class ActiveArc(NamedTuple):
 
 
 class BoundInterval(NamedTuple):
-    """A part of a motion on which one thing is at its upper (1) or lower (-1) bound, or between them (0).
+    """A part of a motion on which a quantity is at its upper (1) or lower (-1) bound, or between them (0).
 
     Parameters
     ----------
@@ -63,30 +64,30 @@ class BoundInterval(NamedTuple):
 
     @property
     def length(self) -> float:
-        """Its duration [s]."""
+        """Duration [s]."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, eq=False)
 class LimitedSignal:
-    """One thing that is limited along a phase, at N times.
+    """A limited quantity along a phase, at N times.
 
     Parameters
     ----------
     label : str
         Such as "tau[elbow]".
     control : bool
-        Whether it is steered at once, as torques are, and not by its rates.
+        Whether it is a control, such as a torque, and not controlled by its rates.
     linear : bool
-        Whether the Hamiltonian is a linear function of it, so that it jumps.
+        Whether the Hamiltonian is linear in it, so that it jumps.
     bounds : (float, float)
-        Lower and upper; infinite where there is none.
+        Lower and upper; infinite without a bound.
     size : float
-        Its natural size.
+        Natural size.
     t, width : ndarray, shape (N,) [s]
-        Times, and widths of the intervals in which they lie.
+        Times, and widths of their intervals.
     values, switching : ndarray, shape (N,)
-        The switching function is NaN where there is none.
+        Values and switching function, NaN if there is none.
     """
 
     label: str
@@ -100,7 +101,7 @@ class LimitedSignal:
     switching: np.ndarray
 
     def stretches(self) -> list[BoundInterval]:
-        """When it is at which of its bounds, as far as its grid tells."""
+        """Parts of the motion by side, as accurate as the grid."""
         lower, upper = self.bounds
         near = self.size * (_NEAR if self.control else _AT)
         sides = np.where(self.values > upper - near, 1, np.where(self.values < lower + near, -1, 0))
@@ -112,7 +113,7 @@ class LimitedSignal:
         return self._at_switches(stretches) if self.linear else stretches
 
     def _steered(self, sides: np.ndarray) -> np.ndarray:
-        """Sides that the switching function asks for where it is clear; between, where that takes long, none."""
+        """Sides by the switching function where it is decisive; otherwise none if that takes long."""
         wanted = -np.sign(self.switching).astype(int)
         clear = np.abs(self.switching) > _CLEAR * np.abs(self.switching).max(initial=0.0)
         clear &= np.isfinite(np.where(wanted > 0, self.bounds[1], self.bounds[0]))
@@ -123,7 +124,7 @@ class LimitedSignal:
         for run in _parts(clear):
             if clear[run[0]] or self.t[run[-1]] - self.t[run[0]] <= _JUMP * self.width[run].max():
                 continue
-            # What goes on at its ends goes on; in the middle a control rings about what it should be.
+            # Ends continue; in the middle a control oscillates about its correct value.
             first, last = sides[max(run[0] - 1, 0)], sides[min(run[-1] + 1, sides.size - 1)]
             off_first, off_last = (np.flatnonzero(sides[run] != side) for side in (first, last))
             if off_first.size and off_last.size and off_first[0] <= off_last[-1]:
@@ -134,26 +135,25 @@ class LimitedSignal:
         return sides
 
     def _width(self, stretch: BoundInterval) -> float:
-        """The widest interval of the grid in which a stretch lies."""
         inside = (self.t >= stretch.start) & (self.t <= stretch.end)
         return float(self.width[inside].max(initial=self.width.min()))
 
     def _fill_dents(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
-        """Without what is left between two stretches of one side, and bounds that are only touched."""
+        """Remove short gaps between stretches of one side, and bounds that are only touched."""
         kept = list(stretches)
         for k, (before, now, after) in enumerate(zip(stretches, stretches[1:], stretches[2:], strict=False), 1):
             if before.side == after.side:
                 short = now.length <= (_DENT if now.side == 0 else 1.0) * self._width(now)
                 if short:
                     kept[k] = now._replace(side=before.side)
-        if not self.control and len(kept) > 1:  # touches at the ends
+        if not self.control and len(kept) > 1:  # touched bounds at the ends
             for k in (0, -1):
                 if kept[k].side and kept[k].length <= self._width(kept[k]):
                     kept[k] = kept[k]._replace(side=0)
         return _merged(kept)
 
     def _at_switches(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
-        """With switches in place of the way from bound to bound, where a switching function or the value crosses."""
+        """Replace transitions from bound to bound by switches at zeros of the switching function or of the value."""
         switched: list[BoundInterval] = []
         for k, now in enumerate(stretches):
             before = stretches[k - 1].side if k else 0
@@ -176,12 +176,12 @@ class LimitedSignal:
         return _merged(switched)
 
     def _wanted(self, k: int) -> int:
-        """The side that the switching function asks for at a time, by number."""
+        """The side by the switching function at time number k."""
         value = self.switching[k]
         return 0 if np.isnan(value) else int(-np.sign(value))
 
     def _crossing(self, stretch: BoundInterval, before: int) -> float:
-        """When a control leaves a side for the other one."""
+        """Time at which a control leaves one side for the other."""
         room = self._width(stretch)
         inside = (self.t >= stretch.start - room) & (self.t <= stretch.end + room)
         if np.isfinite(self.switching).all():
@@ -194,25 +194,25 @@ class LimitedSignal:
 
 
 def _zeros(t: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Where values rise from below zero."""
+    """Times of upward zero crossings."""
     k = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
     return t[k] - values[k] * (t[k + 1] - t[k]) / (values[k + 1] - values[k])
 
 
 def _parts(values: np.ndarray) -> list[np.ndarray]:
-    """Numbers of equal values in a row."""
+    """Index ranges of equal consecutive values."""
     return np.split(np.arange(values.size), np.flatnonzero(np.diff(values)) + 1)
 
 
 def _runs(sides: np.ndarray, t: np.ndarray) -> list[BoundInterval]:
-    """Stretches of equal sides, which meet halfway between times."""
+    """Stretches of equal sides, with ends halfway between times."""
     cuts = np.flatnonzero(np.diff(sides)) + 1
     edges = [float(t[0]), *((t[cuts - 1] + t[cuts]) / 2).tolist(), float(t[-1])]
     return [BoundInterval(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
 
 
 def _merged(stretches: list[BoundInterval]) -> list[BoundInterval]:
-    """With neighbours of the same side in one."""
+    """Merge neighbours of the same side."""
     merged = [stretches[0]]
     for stretch in stretches[1:]:
         if stretch.side == merged[-1].side:
@@ -223,7 +223,7 @@ def _merged(stretches: list[BoundInterval]) -> list[BoundInterval]:
 
 
 def active_arcs(phase: Solution, things: Sequence[LimitedSignal]) -> list[ActiveArc]:
-    """The arcs of a phase, as far as its grid tells."""
+    """The arcs of a phase, as accurate as its grid."""
     pieces = split_arcs({thing.label: thing.stretches() for thing in things}, phase.duration)
     if any(thing.control and not thing.linear for thing in things):
         return pieces
@@ -231,7 +231,7 @@ def active_arcs(phase: Solution, things: Sequence[LimitedSignal]) -> list[Active
 
 
 def split_arcs(stretches: Mapping[str, Sequence[BoundInterval]], T: float) -> list[ActiveArc]:
-    """Pieces of T seconds on each of which no side changes."""
+    """Divide T seconds into pieces on each of which no side changes."""
     edges = np.unique([0.0, T, *(stretch.start for some in stretches.values() for stretch in some)])
     edges = edges[np.append(True, np.diff(edges) > _INSTANT * T)].tolist()
     edges[-1] = T
@@ -249,7 +249,7 @@ def split_arcs(stretches: Mapping[str, Sequence[BoundInterval]], T: float) -> li
 
 
 def merge_arcs(pieces: Sequence[ActiveArc]) -> list[ActiveArc]:
-    """With neighbours of the same sides in one."""
+    """Merge neighbours of the same sides."""
     together = [pieces[0]]
     for piece in pieces[1:]:
         if piece.sides == together[-1].sides:
@@ -260,7 +260,7 @@ def merge_arcs(pieces: Sequence[ActiveArc]) -> list[ActiveArc]:
 
 
 def _drop_transits(pieces: list[ActiveArc], longest: float) -> list[ActiveArc]:
-    """Without short pieces on which less is at its limits than before and after: a coarse grid's way between them."""
+    """Remove short pieces with fewer active limits than before and after: transitions on a coarse grid."""
     kept: list[ActiveArc] = []
     carried = 0.0
     for k, piece in enumerate(pieces):
@@ -275,7 +275,7 @@ def _drop_transits(pieces: list[ActiveArc], longest: float) -> list[ActiveArc]:
 
 
 def along_limits(nlp: NLP) -> list[Limit]:
-    """The limits of a motion that hold all along, as inequalities."""
+    """Inequalities that hold along the whole motion."""
     problem = nlp.problem
     return [
         limit
@@ -290,7 +290,7 @@ def along_limits(nlp: NLP) -> list[Limit]:
 
 
 def limited(solution: Solution | PhasesSolution) -> dict[str, list[LimitedSignal]]:
-    """What is limited all along every phase; of a single motion under an empty name.
+    """Quantities limited along each whole phase; the name is empty without phases.
 
     Raises
     ------
@@ -333,7 +333,7 @@ def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]
 
 
 def _expression(phase: Solution, place: LimitPlace, sites: EvaluationPoints) -> tuple[ca.SX, int]:
-    """What a limit bounds, in the local variables of sites, and the highest time derivative in it."""
+    """The bounded expression in the local variables of sites, and its highest time derivative."""
     problem, slots = phase.problem, Slots(*sites.local.arguments)
     if place.kind == "row":
         entry = problem.rows[place.name]
@@ -348,7 +348,7 @@ def _expression(phase: Solution, place: LimitPlace, sites: EvaluationPoints) -> 
 
 
 def _curved(phase: Solution, sites: EvaluationPoints) -> set[str]:
-    """Torques and signals in which cost or rows are not linear at one instant."""
+    """Torques and signals in which cost or rows are nonlinear at an instant."""
     problem, local = phase.problem, sites.local
     splines, slots = (
         {spline.name: spline.columns[-1] for spline in local_splines(phase.nlp.grid)},

@@ -1,4 +1,4 @@
-"""The numbers that a problem is made of, and what each of them moves in the conditions of an optimum."""
+"""Numbers of a problem, and their effect on the conditions of an optimum."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from colloc.transcription.differences import central_difference
 from colloc.transcription.fixed_ends import fix_ends, state_point
 
 _ORDERS = ("q", "qd", "qdd")
-_SAME = 1e-9  # of the duration: times that are the same
+_SAME = 1e-9  # of the duration: tolerance of equal times
 _UNMOVED = 1e-7  # of a row's natural size, per unit of a number: rounding of differences
-_WIDE = 2.0  # times a fixed duration, and a part of it: bounds of one that is to move
+_WIDE = 2.0  # bounds of a duration that becomes free, relative to its fixed value
 
 
 @dataclass(frozen=True, eq=False)
 class ParametrisedNLP:
-    """A program whose parameters are those of its problem, and numbers of its models and statements.
+    """A program whose parameters are those of its problem, plus numbers of its models and statements.
 
     Parameters
     ----------
     nlp : NLP or PhasesNLP
-        With the variables and rows of the program that it stands for; fixed durations are symbols in it.
+        With the variables and rows of the original program; fixed durations are symbols in it.
     parameters : ndarray, shape (n_p,)
     numbers : list of (NamedNumber, ndarray)
-        Numbers that are parameters, and which these are, with factors, shape (n_p,).
+        Numbers that are parameters, with their coefficients of the parameters, shape (n_p,).
     """
 
     nlp: NLP | PhasesNLP
@@ -48,11 +48,11 @@ class ParametrisedNLP:
 
 
 def program_in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray) -> ParametrisedNLP:
-    """The program of the same motion with as many numbers as can be parameters: those of models, and durations.
+    """The program of the same motion with all possible numbers as parameters: those of models, and durations.
 
-    The numbers of a closed chain whose loops are solved at every instant stay numbers, since its loops are no part of
-    its model. What rows would be others with, stays a number as well, such as a duration in which a joint ends with a
-    speed: this speed fixes a variable only as long as the duration is known.
+    Numbers of a closed chain whose loops are solved at every instant are not parameters, since its loops are not part
+    of its model. Neither are numbers that would change the set of rows, such as a duration if a joint ends with a
+    speed: this speed fixes a variable only if the duration is fixed.
     """
     for models, durations in ((True, True), (True, False), (False, True), (False, False)):
         program = _in_numbers(nlp, values, models=models, durations=durations)
@@ -66,7 +66,7 @@ def _structure(nlp: BaseNLP) -> list[object]:
 
 
 class _Symbolic:
-    """Models and statements whose numbers are parameters, each made once: phases share them."""
+    """Models and statements with numbers as parameters, each made once and shared by phases."""
 
     def __init__(self):
         self.parameters: list[Parameter] = []
@@ -75,7 +75,7 @@ class _Symbolic:
         self._statements: dict[int, Statement] = {}
 
     def model(self, problem: Problem) -> Model:
-        """The model of a problem; as it is where it has no numbers, or its loops are solved at every instant."""
+        """The model of a problem; unchanged if it has no numbers, or its loops are solved at every instant."""
         if id(problem.model) not in self._models:
             self._models[id(problem.model)] = problem.model
             if problem.coordinates is None:
@@ -88,7 +88,7 @@ class _Symbolic:
         return self._models[id(problem.model)]
 
     def statement(self, statement: Statement) -> Statement:
-        """A statement, as it is where its functions have no numbers."""
+        """A statement; unchanged if its functions have no numbers."""
         if id(statement) not in self._statements:
             numbers, made = [n for n in statement.numbers if isinstance(n.value, Real)], statement
             if numbers:
@@ -101,7 +101,7 @@ class _Symbolic:
         return self._statements[id(statement)]
 
     def _name(self) -> str:
-        return f"numbers_{len(self.parameters)}_of_the_problem"  # which no user would give a parameter
+        return f"numbers_{len(self.parameters)}_of_the_problem"  # a name that no user would choose
 
     def _add(self, parameter: Parameter, names: Sequence[str], units: Sequence[str]) -> None:
         self.parameters.append(parameter)
@@ -109,7 +109,7 @@ class _Symbolic:
 
 
 def _in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durations: bool) -> ParametrisedNLP:
-    """The program with the numbers of statements as parameters, and those of models and durations where asked for."""
+    """The program with numbers of statements as parameters, optionally also those of models and durations."""
     symbolic, problems = _Symbolic(), nlp.problem.phases
     statements = {name: [*map(symbolic.statement, problem.statements)] for name, problem in problems.items()}
     across = [*map(symbolic.statement, nlp.problem.statements)] if isinstance(nlp, PhasesNLP) else []
@@ -133,12 +133,12 @@ def _in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durat
 
 
 def _uncompiled(nlp: NLP, problem: Problem) -> NLP:
-    """The program of another problem on the same grid, whose functions are evaluated too rarely to be compiled."""
+    """The program of another problem on the same grid, not compiled since it is rarely evaluated."""
     return replace(nlp.for_problem(problem), compile=False)
 
 
 def _released(horizon: Free) -> Free:
-    """A duration that may move."""
+    """A fixed duration as a free one."""
     if horizon.lower < horizon.upper:
         return horizon
     return Free(horizon.lower / _WIDE, horizon.upper * _WIDE, horizon.lower)
@@ -147,7 +147,7 @@ def _released(horizon: Free) -> Free:
 def _parameters(
     problem: Problem | Phases, values: np.ndarray, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]
 ) -> list[tuple[NamedNumber, np.ndarray]]:
-    """The entries of all parameters, each with what moves; those of models and statements by their names and units."""
+    """Entries of all parameters with their coefficients; those of models and statements by name and unit."""
     numbers, entries = [], iter(np.eye(values.size))
     for parameter in next(iter(problem.phases.values())).all_parameters:
         size = parameter.value.size
@@ -162,9 +162,9 @@ def _parameters(
 def moves(
     nlp: NLP | PhasesNLP, program: ParametrisedNLP, optimum: SharpOptimum
 ) -> tuple[dict[str, tuple[NamedNumber, DataChange]], tuple[str, ...]]:
-    """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
+    """All numbers of a problem by name with their effects, and the names of those that cannot change alone.
 
-    What has one name and one value is one number, in however many phases and models it stands.
+    Numbers of the same name and value in several phases and models are one number.
     """
     still = DataChange(np.zeros(program.parameters.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
     pairs = [(number, still._replace(parameters=entry)) for number, entry in program.numbers]
@@ -194,7 +194,7 @@ def moves(
                     settled[phase].append(gap)
                     stuck.add(number.name)
             elif kind == "row" and not item.rows.size:
-                continue  # between phases: what is fixed settles it
+                continue  # between phases: fixed values determine it
             pairs.append((number, still._replace(rows=rows, variables=variables)))
     for name, gaps in settled.items():
         part = nlp.parts[name]
@@ -209,7 +209,7 @@ def moves(
 
 
 def _by_name(pairs: Iterable[tuple[NamedNumber, DataChange]]) -> dict[str, tuple[NamedNumber, DataChange]]:
-    """Numbers by name with all that they move; of others of the same name a count is added to it."""
+    """Numbers by name with their effects; a count is appended to repeated names."""
     by_number: dict[NamedNumber, DataChange] = {}
     for number, move in pairs:
         by_number[number] = by_number[number].plus(move) if number in by_number else move
@@ -223,20 +223,20 @@ def _by_name(pairs: Iterable[tuple[NamedNumber, DataChange]]) -> dict[str, tuple
 def _sides(
     nlp: BaseNLP, optimum: SharpOptimum, item: BoundedQuantity, before: str
 ) -> Iterator[tuple[NamedNumber, np.ndarray, np.ndarray]]:
-    """The two bounds of a quantity, or its value, with the rows and the variables that are at them, each 0 or 1."""
+    """The two bounds of a quantity, or its value, with masks (0 or 1) of the rows and variables at them."""
     sides = [("", 2, item.lower)] if item.prescribed else [(" lower", -1, item.lower), (" upper", 1, item.upper)]
     for side, code, value in sides:
         if np.isfinite(value):
             rows, variables = np.zeros(nlp.n_g), np.zeros(nlp.n_x)
             rows[item.rows[optimum.rows[item.rows] == code]] = 1.0
-            # Of several bounds on a variable the narrowest holds it.
+            # The narrowest of several bounds on a variable is active.
             bounded = (nlp.upper if code == 1 else nlp.lower)[item.variables] == value
             variables[item.variables[bounded & (optimum.variables[item.variables] == code)]] = 1.0
             yield NamedNumber(f"{before}{item.label}{side}", item.unit, value), rows, variables
 
 
 class _Settled(NamedTuple):
-    """An equation without a row: its constraint and line, and the ends of its time, if only there it has none."""
+    """An equation without a row: its constraint and line, and the ends if it has rows elsewhere."""
 
     name: str
     line: int
@@ -244,7 +244,7 @@ class _Settled(NamedTuple):
 
 
 def _settled(phase: NLP, item: BoundedQuantity) -> _Settled | None:
-    """An equation that what is fixed meets already, everywhere or at an end of its time."""
+    """An equation that fixed values already satisfy, everywhere or at one end."""
     _, _, name, line = item.place
     entry = phase.problem.rows[name]
     if entry.constraint.where.along and entry.orders[line] < 2:
@@ -280,10 +280,10 @@ def _changes(block: Block, at: tuple[np.ndarray, np.ndarray], direction: tuple[n
 
 
 def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.ndarray], set[str]]:
-    """Which variables of a phase the end conditions fix: how they move, by constraint and label; and who is stuck.
+    """Changes of the variables that end conditions of a phase fix, by constraint and label; and stuck conditions.
 
-    Fixed are the control points next to an end, one after another: that of a position, then the next one by the
-    velocity, which takes the position's along. Stuck is a condition on what bounds fix already.
+    The fixed variables are control points next to an end: the first by the position, the next by the velocity, which
+    moves with the position. A condition is stuck if bounds already fix its variable.
     """
     problem, grid = phase.problem, phase.grid
     remaining, layout = fix_ends(problem, grid).remaining_rows, phase.grid.layout
@@ -316,7 +316,7 @@ def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.nda
 
 
 def _settled_ends(nlp: PhasesNLP) -> tuple[str, ...]:
-    """What end conditions are called that settle a row between phases: one of them cannot move without the other."""
+    """Names of end conditions that determine a row between phases: one cannot change without the other."""
     rows = {(block.name, label) for block in nlp.constraints if block not in nlp.owners for label in block.rows.labels}
     settled, times = [], {"start": "initial", "end": "final"}
     for name, across in nlp.problem.rows.items():

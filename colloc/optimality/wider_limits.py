@@ -1,4 +1,4 @@
-"""Problems restated with wider limits: what was prescribed becomes an interval, a bound moves outwards."""
+"""Problems restated with wider limits: prescribed values become intervals, bounds move outwards."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, InputWarning
 
 LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
-_LEAST = 0.01  # of the lower bound of a duration, that is left of it
+_LEAST = 0.01  # smallest remaining fraction of the lower bound of a duration
 
-Amounts = Mapping[LimitPlace, tuple[float, float]]  # by which a lower bound falls, and an upper one rises
+Amounts = Mapping[LimitPlace, tuple[float, float]]  # decrease of a lower bound, increase of an upper one
 
 
 def with_wider_limits(problem: Problem | Phases, amounts: Amounts) -> Problem | Phases:
-    """The problem with wider limits; what is not named stays as it is.
+    """The problem with wider limits; others are unchanged.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def with_wider_limits(problem: Problem | Phases, amounts: Amounts) -> Problem | 
         For joint limits in the model of a closed chain whose loops are solved at every instant.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # which have been given for the problem as it was stated
+        warnings.simplefilter("ignore", InputWarning)  # issued for the original problem already
         return _with_wider_limits(problem, amounts)
 
 
@@ -52,7 +52,7 @@ def _with_wider_limits(problem: Problem | Phases, amounts: Amounts) -> Problem |
 
 
 class _Sides(NamedTuple):
-    """By how much the bounds under one name move outwards, each ndarray, shape (r,)."""
+    """Outward changes of the bounds under one name, each ndarray, shape (r,)."""
 
     down: np.ndarray
     up: np.ndarray
@@ -64,19 +64,18 @@ class _Sides(NamedTuple):
 
     @property
     def any(self) -> bool:
-        """Whether anything moves."""
         return bool(self.down.any() or self.up.any())
 
 
 def _phase(problem: Problem, phase: str, amounts: Amounts, unknowns: Mapping[int, Unknown | State]) -> Problem:
-    """One phase, with other unknowns in place of those with these identities."""
+    """A phase with wider limits, with unknowns replaced by identity."""
     statements: list[Statement] = []
     limits: dict[str, dict[str, tuple[float, float]]] = {}
     for name, entry in problem.rows.items():
         statement, sides = entry.constraint, _Sides.of(amounts, phase, "row", name, len(entry.rows.labels))
         if statement.follows:
             continue
-        # Limits of joints are all stated again, as they are joined with those of other statements.
+        # Limits of joints are restated whatever their origin, since limits of several statements are combined.
         joined = any(statement.limited(quantity, problem.model) for quantity in QUANTITIES)
         statements.append(_with_bounds(statement, entry.rows, sides) if joined or sides.any else statement)
         if statement.where == WHOLE and sides.any:
@@ -100,7 +99,7 @@ def _with_bounds(statement: Statement, rows: Rows, sides: _Sides) -> Statement:
 
 
 def _with_limits(problem: Problem, limits: Mapping[str, Mapping[str, tuple[float, float]]]) -> Model:
-    """The model with joint limits no narrower than those of joints by their names, for some quantities."""
+    """The model with joint limits at least as wide as the given ones, by name, for some quantities."""
     model, bodies = problem.model, []
     for body in problem.model.bodies:
         wide: dict[str, Any] = dict(vars(body.joint.limits))
@@ -112,18 +111,18 @@ def _with_limits(problem: Problem, limits: Mapping[str, Mapping[str, tuple[float
     if all(body is before for body, before in zip(bodies, model.bodies, strict=True)):
         return model
     if problem.coordinates is not None:
-        raise InputError("limits in the model of a closed chain cannot be widened here: state them in co.bounds")
+        raise InputError("limits in the model of a closed chain cannot be relaxed: state them in co.bounds instead")
     return replace(model, bodies=bodies)
 
 
 def _duration(horizon: Free, sides: _Sides) -> Free:
-    """A duration with other bounds, of which the lower one stays positive."""
+    """A duration with wider bounds; the lower one stays positive."""
     lower = max(horizon.lower - float(sides.down[0]), _LEAST * horizon.lower)
     return replace(horizon, lower=lower, upper=horizon.upper + float(sides.up[0])) if sides.any else horizon
 
 
 def _unknowns(problem: Problem | Phases, amounts: Amounts) -> dict[int, Unknown | State]:
-    """Every unknown by its identity, with its own symbol, and bounds as wide as any phase wants them."""
+    """Unknowns by identity, with the same symbol, and the widest bounds of all phases."""
     wide: dict[int, Unknown | State] = {}
     for phase, part in problem.phases.items():
         for unknown in part.all_unknowns:
