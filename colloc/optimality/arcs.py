@@ -1,4 +1,4 @@
-"""The arcs of a motion, as a table: which limits are active when, and how far every switch is from where it belongs."""
+"""The arcs of a motion, as a table: active limits over time, and the accuracy of every switch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.support.display import Table, Tabular, shown
 
-_MET = 1e-6  # of a limit's natural size
+_MET = 1e-6  # of a limit's natural size: tolerance of an active limit
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Arc:
     ----------
     start, end : float [s]
     active : dict of str to str
-        "upper" or "lower" by the label of what is limited, such as "tau[elbow]".
+        "upper" or "lower" by the label of the limit, such as "tau[elbow]".
     singular : tuple of str
-        Controls that nothing limits although the Hamiltonian is linear in them: their switching functions are zero all
-        along.
+        Singular controls: the Hamiltonian is linear in them and no limit is active, so that their switching functions
+        vanish along the arc.
     off : float [s]
-        How far the start is from the zero of the switching function of every control that changes its side there, the
-        largest; NaN where none does.
+        Largest distance of the start from the zero of the switching function of a control that switches there; NaN
+        without a switch.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Arc:
 
 @dataclass(frozen=True, repr=False)
 class Arcs(Tabular):
-    """The arcs of a motion, in the order of time; it can be run through, and `arcs[k]` is one of them.
+    """The arcs of a motion, in order of time; a sequence with `arcs[k]` and iteration.
 
     Parameters
     ----------
@@ -89,9 +89,10 @@ class Arcs(Tabular):
 
 @solution_query()
 def arcs(solution: Solution | PhasesSolution) -> Arcs:
-    """Which limits of a motion are active when.
+    """The arcs of a motion: parts with the same active limits.
 
-    Of a motion refined at its switches the arcs are its phases; of any other they are estimates, as good as its grid.
+    The arcs of a motion refined at its switches are its phases; those of other motions are estimates, as accurate as
+    the grid.
 
     Parameters
     ----------
@@ -108,8 +109,8 @@ def arcs(solution: Solution | PhasesSolution) -> Arcs:
 
     See Also
     --------
-    colloc.refine : Finds arcs that hold, with ``at="switches"``.
-    certify : Every condition of an optimum.
+    colloc.refine : Accurate arcs, with ``at="switches"``.
+    certify : Conditions of an optimum.
 
     Examples
     --------
@@ -132,7 +133,6 @@ def arcs(solution: Solution | PhasesSolution) -> Arcs:
 
 
 def _whole(phase: Solution) -> ActiveArc:
-    """A phase that is one arc."""
     nlp, x = phase.nlp, phase.x
     values = np.append(np.array(nlp.g(x, phase.parameters)).ravel(), x)
     limits = along_limits(nlp)
@@ -145,14 +145,14 @@ def _whole(phase: Solution) -> ActiveArc:
 
 
 def _singular(piece: ActiveArc, things: list[LimitedSignal]) -> tuple[str, ...]:
-    """Linear controls that neither their bounds nor those of what they steer hold."""
+    """Linear controls without active bounds of their own or of the quantities that they control."""
     free = tuple(thing.label for thing in things if thing.control and thing.linear and thing.label not in piece.sides)
     steered = sum(not thing.control for thing in things if thing.label in piece.sides)
     return free if len(free) > steered else ()
 
 
 def _off(before: dict[str, str], last: list[LimitedSignal], piece: ActiveArc, things: list[LimitedSignal]) -> float:
-    """How far switching functions are from zero where controls go from one bound to the other, in time."""
+    """Largest distance in time of a switch from the zero of the switching function."""
     misses = [np.nan]
     for earlier, later in zip(last, things, strict=True):
         side = {1: "upper", -1: "lower"}.get(piece.sides.get(later.label, 0), "")

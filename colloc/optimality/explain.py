@@ -1,4 +1,4 @@
-"""What stands in the way of a problem that has failed, and what limits one that is solved."""
+"""Reasons why a problem fails, or limits that determine its solution."""
 
 from __future__ import annotations
 
@@ -27,49 +27,49 @@ from colloc.transcription import BaseNLP, DeferredNLP
 from colloc.transcription.nlp import Recipe
 from colloc.transcription.transcribe import build_program
 
-# Costs of relaxing a limit by its natural size: values that are prescribed are what a motion is for, rather than what
-# limits it, and equations along the path are physics, as a rule.
+# Costs of relaxing a limit by its natural size: prescribed values are usually the purpose of a motion, and equations
+# along the path its physics, so that both cost more than bounds.
 _PRESCRIBED, _LAST = 1e2, 1e4
 _MARGIN = 1.01
-_LEAST = 1e-6  # of the cost: what relaxing a limit by its natural size gains, to be worth a line
-_EXCHANGES = 5  # times that nodes are added where limits are exceeded between them, at most
+_LEAST = 1e-6  # of the cost: smallest gain of relaxing a limit by its natural size that is listed
+_EXCHANGES = 5  # largest number of times that nodes are added where limits are exceeded between them
 _LISTED, _FEW = 12, 3  # limits, and dependent rows, in a table
-_SINGULAR = 1e9  # condition number from which some rows follow from others
-_SHARE = 1e-3  # of what a limit gives way by, or of its largest multiplier: less than that is none
-_CLOSE = 1e-6  # of a natural size: closer to a bound than that is at it
+_SINGULAR = 1e9  # condition number from which rows count as dependent
+_SHARE = 1e-3  # of the relaxation of a limit, or of its largest multiplier: smaller ones count as zero
+_CLOSE = 1e-6  # of a natural size: closer values are at the bound
 _DENSE_ENTRIES = 4_000_000  # a condition number beyond this size would take longer than the solve
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation(Limit):
-    """A limit that has to give way, by one number at all times.
+    """A limit that has to be relaxed, by one number at all times.
 
     Parameters
     ----------
     place : LimitPlace
-        Where the problem states it; also as `phase` and `constraint`, the name of the constraint or the unknown, or
+        Place in the problem; also available as `phase` and `constraint`, the name of the constraint or the unknown, or
         "duration".
     side : "lower" or "upper"
     row : str
-        With its joint, where it has one.
+        Label of the row, including its joint.
     joint : str
-        Empty where it has none.
+        Empty without a joint.
     bound : float
-        What is stated.
+        The stated bound.
     unit : str
-        Empty where none is stated.
+        Empty without a unit.
     size : float
-        Natural size of the limit, in its own unit, by which relaxations are compared.
+        Natural size of the limit, in its unit, by which relaxations are compared.
     prescribed : bool
-        Whether a value is prescribed rather than bounded.
+        Whether a value is prescribed instead of bounded.
     equation : bool
-        Whether it is prescribed all along a part of the motion, like a torque of zero.
+        Whether a value is prescribed along a part of the motion, such as a torque of zero.
     entries : ndarray of int
-        What it bounds: rows of the program, then its variables, counted from the number of rows on.
+        Bounded rows of the program, and bounded variables plus the number of rows.
     needed : float
-        What the bound would have to be.
+        The bound that makes the problem feasible.
     t : float [s]
-        When it is reached first; NaN for a duration, for constants, and for what holds of several phases.
+        Time at which it is first reached; NaN for a duration, for constants, and across phases.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Relaxation(Limit):
     >>> last = co.solve(hasty, co.BSpline(10), raise_on_failure=False)
     >>> (relaxation,) = co.optimality.explain(last, relax="duration").relaxations
     >>> print(relaxation)
-    duration must be 0.3969 s (it is to be 0.3 s)
+    duration must be 0.3969 s (prescribed: 0.3 s)
     >>> relaxation.constraint, relaxation.side, relaxation.bound, relaxation.unit
     ('duration', 'upper', 0.3, 's')
     """
@@ -88,29 +88,29 @@ class Relaxation(Limit):
 
     @property
     def amount(self) -> float:
-        """By how much the limit has to give way; positive."""
+        """Required relaxation; positive."""
         return abs(self.needed - self.bound)
 
     def __str__(self) -> str:
         when = "" if np.isnan(self.t) else f" at t = {self.t:.4g} s"
         verb = "be" if self.prescribed else "reach" if self.side == "upper" else "go down to"
-        stated = "it is to be" if self.prescribed else "its bound is"
-        return f"{self.name} must {verb} {_number(self, self.needed)} ({stated} {_number(self, self.bound)}){when}"
+        stated = "prescribed" if self.prescribed else "bound"
+        return f"{self.name} must {verb} {_number(self, self.needed)} ({stated}: {_number(self, self.bound)}){when}"
 
 
 @dataclass(frozen=True, eq=False)
 class ActiveLimit(Limit):
-    """A limit that the cost would fall without.
+    """An active limit whose relaxation decreases the cost.
 
     Parameters
     ----------
     place, side, row, joint, bound, unit, size, prescribed, equation, entries :
         As in `Relaxation`.
     gain : float
-        By how much the cost falls per unit by which the limit alone gives way at all times: the sum of its multipliers,
-        the least where these are not unique as limits depend on each other.
+        Decrease of the cost per unit of relaxation of this limit alone at all times: the sum of its multipliers, the
+        least one if they are not unique.
     first, last : float [s]
-        When it is active, first and last; NaN for a duration and for constants.
+        First and last time at which it is active; NaN for a duration and for constants.
 
     Examples
     --------
@@ -125,31 +125,30 @@ class ActiveLimit(Limit):
 
     @property
     def of_percent(self) -> float:
-        """By how much the cost falls for 1 % of the bound, or of the natural size where the bound is zero."""
+        """Decrease of the cost for 1 % of the bound, or of the natural size if the bound is zero."""
         return self.gain * 0.01 * (abs(self.bound) or self.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why a problem fails, or what limits its answer; made by `explain`.
+    """Reasons why a problem fails, or limits that determine its solution; returned by `explain`.
 
     Parameters
     ----------
     solution : Solution
-        What is explained.
+        The explained solution.
     relaxations : tuple of Relaxation
-        Of a failure: limits that make the problem feasible once they give way, together the smallest relaxation, the
-        largest in natural sizes first.
+        For a failure: relaxations that make the problem feasible, of least total size, the largest first.
     motion : Solution or None
-        Of a failure: a motion that meets the limits as they are relaxed, and a guess for the problem that has these;
-        None where no relaxation was found.
+        For a failure: a motion that meets the relaxed limits, as a guess for the relaxed problem; None without
+        relaxations.
     limits : tuple of ActiveLimit
-        Of an answer: what is active, bounds before values prescribed, each ranked by what 1 % gains.
+        For a solution: active limits, bounds before prescribed values, ranked by the gain of 1 %.
     condition : float
-        Of an answer: condition number of the Jacobian of the active rows with respect to the variables within their
-        bounds, rows of length one and variables of natural size; NaN where it would take too long.
+        For a solution: condition number of the Jacobian of the active rows by the variables within their bounds, with
+        unit rows and variables of natural size; NaN for large programs.
     dependent : tuple of str
-        Of an answer: active rows that follow from others, one sentence each.
+        For a solution: sentences about active rows that follow from others.
 
     Examples
     --------
@@ -167,12 +166,13 @@ class Explanation:
 
     @spelt
     def relaxed(self, share: float = _MARGIN) -> Problem | Phases:
-        """The problem with the relaxations applied; what was prescribed becomes an interval.
+        """The problem with the relaxations applied; prescribed values become intervals.
 
         Parameters
         ----------
         share : float
-            Of what is needed. By default 1 % more: what is just feasible leaves a solver no room.
+            Factor of the relaxations. The default adds 1 %, since a problem that is just feasible leaves a solver no
+            room.
 
         Raises
         ------
@@ -200,23 +200,24 @@ _ANSWERS = (Status.SOLVED, Status.ACCEPTABLE, Status.SADDLE)
 def explain(
     solution: Solution | PhasesSolution | SolveError, *, relax: str | Sequence[str] | None = None
 ) -> Explanation:
-    """Why a problem fails, or what limits its answer.
+    """Reasons why a problem fails, or limits that determine its solution.
 
-    Of a failure the smallest relaxation that makes the problem feasible: its program is solved once more with limits
-    that give way at a cost, each at all times by one number, relative to its natural size (the elastic problem of Gill,
-    Murray and Saunders 2005, NP(gamma)). Bounds give way first, of unknowns too; what is prescribed, values at the ends
-    and at single moments or a given duration, costs a hundred times as much; equations along the path, such as a torque
-    of zero, give way if nothing else helps; equations of states, closures, links and impacts never. The least is a
-    local one, of two searches from the last iterate and from the guess that `solve` makes.
+    For a failure: the smallest relaxation that makes the problem feasible. The program is solved again with limits that
+    can be relaxed at a cost, each at all times by one number, relative to its natural size (the elastic problem of
+    Gill, Murray and Saunders 2005, NP(gamma)). Bounds, including those of unknowns, are relaxed first. Prescribed
+    values at the ends, at single times or of a duration cost a hundred times as much. Equations along the path, such as
+    a torque of zero, are relaxed only if nothing else helps; equations of states, closures, links and impacts never.
+    The result is a local optimum, the better of two searches from the last iterate and from the default guess of
+    `solve`.
 
-    Of an answer the active limits, ranked by what the cost gains if one of them gives way, and how well the equations
-    are conditioned. A limit is left out beside which another one goes on to hold.
+    For a solution: the active limits, ranked by the gain of relaxing one of them, and the conditioning of the
+    equations. Limits that another limit would replace are left out.
 
     Parameters
     ----------
     solution : Solution, PhasesSolution or SolveError
     relax : str or sequence of str, optional
-        Names of constraints and unknowns, "duration" among them, that alone may give way. By default all that can.
+        Names of the constraints and unknowns, or "duration", that may be relaxed. By default all that can be.
 
     Returns
     -------
@@ -225,11 +226,11 @@ def explain(
     Raises
     ------
     InputError
-        For names that the problem does not have, and for names of what may give way in an answer.
+        For names that the problem does not have, and for names with a solution that has not failed.
 
     See Also
     --------
-    verify : Whether an answer holds.
+    verify : Verification of a solution.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def explain(
     ... except co.SolveError as error:
     ...     explanation = co.optimality.explain(error)
     >>> print(explanation.relaxations[0])
-    tau[shoulder] must reach 2... N m (its bound is 10 N m) at t = ... s
+    tau[shoulder] must reach 2... N m (bound: 10 N m) at t = ... s
     >>> relaxed = co.solve(explanation.relaxed(), co.BSpline(20), guess=explanation.motion)
     >>> relaxed.outcome.status
     <Status.SOLVED: 'solved'>
@@ -249,7 +250,7 @@ def explain(
     names = None if relax is None else [text("relax", name) for name in _listed(relax)]
     if last.outcome.status in _ANSWERS:
         if names is not None:
-            raise InputError(f"relax is for what has failed, and this is {last.status}, got relax={quoted(relax)}")
+            raise InputError(f"relax is for failed solves, this one is {last.status}: leave out relax={quoted(relax)}")
         return _of_answer(last)
     return _of_failure(last, names)
 
@@ -259,7 +260,7 @@ def _listed(relax: str | Sequence[str]) -> Sequence[str]:
 
 
 def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation], share: float) -> Problem | Phases:
-    """A problem whose limits give way by a share of what they need."""
+    """A problem with limits relaxed by `share` times the relaxations."""
     amounts: dict[LimitPlace, tuple[float, float]] = {}
     for relaxation in relaxations:
         down, up = amounts.get(relaxation.place, (0.0, 0.0))
@@ -269,7 +270,7 @@ def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation]
 
 
 def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations: bool = False) -> BaseNLP:
-    """The program of a motion with nothing fixed: end states as rows, durations as variables."""
+    """The program of a motion without fixed variables: end states as rows, durations as variables."""
     sizes: dict[LimitPlace, tuple[float, float]] = {}
     for phase, part in problem.phases.items():
         half = part.horizon.lower / 2
@@ -285,7 +286,7 @@ def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations:
 
 
 def _of_failure(last: Solution | PhasesSolution, names: Sequence[str] | None) -> Explanation:
-    """The smallest relaxation, without equations along the path if it can be."""
+    """The smallest relaxation, without equations along the path if possible."""
     starts = [last.x] if np.isfinite(last.x).all() else []
     starts.append(start_from(last.nlp, None, last.parameters).x)
     for equations in (False, True):
@@ -302,7 +303,7 @@ def _relaxed(
     starts: Sequence[np.ndarray],
     recipes: Mapping[str, Recipe],
 ) -> Explanation | None:
-    """The smallest relaxation by which limits are met between the nodes, too; None where none is found."""
+    """The smallest relaxation with which limits also hold between the nodes; None if none is found."""
     explanation = None
     for exchange in range(_EXCHANGES):
         nlp = _opened(last.problem, recipes, equations)
@@ -342,7 +343,7 @@ def _explained(
     end: Relaxed,
     recipes: Mapping[str, Recipe],
 ) -> Explanation:
-    """The relaxations and the motion of the end of an elastic run."""
+    """The relaxations and the motion from the result of an elastic run."""
     values, times = _values(nlp, end.x, last.parameters), entry_times(nlp, end.x)
     relaxations = []
     for limit, amount in zip(limits, end.amounts.tolist(), strict=True):
@@ -353,7 +354,7 @@ def _explained(
     relaxations.sort(key=lambda relaxation: -relaxation.amount / relaxation.size)
     program = DeferredNLP(relaxed_problem(last.problem, relaxations, _MARGIN), recipes)
     none = {"g": np.zeros(program.built.n_g), "x": np.zeros(program.built.n_x)}
-    message = "meets the limits as they are relaxed, whatever it costs"
+    message = "meets the relaxed limits, at any cost"
     seconds, tolerance = {"build": 0.0, "solve": 0.0}, last.outcome.tolerance
     outcome = Outcome(end.x, none, Status.ITERATION_LIMIT, message, {}, 0, seconds, tolerance)
     return Explanation(last, tuple(relaxations), type(last)(program, outcome, last.parameters))
@@ -365,7 +366,7 @@ def _values(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
-    """Active limits by what they gain, and the conditioning of the active rows."""
+    """Active limits by gain, and the conditioning of the active rows."""
     x, p, nlp = solution.x, solution.parameters, _opened(solution.problem, DeferredNLP.of(solution.nlp).recipes)
     multipliers = multipliers_without_fixed(solution.nlp, solution.multipliers, nlp, x, p)
     limits, values = limits_of(nlp, solution.problem), _values(nlp, x, p)
@@ -386,12 +387,12 @@ def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
 def _active(
     nlp: BaseNLP, limits: Sequence[Limit], values: np.ndarray, multipliers: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Which rows and variables are at their bounds, and what every limit holds that no other holds as well.
+    """Active rows and variables, and the entries of every limit that no other limit bounds equally.
 
     Parameters
     ----------
     nlp : BaseNLP
-        With nothing fixed: what is prescribed the limits say.
+        Without fixed variables: prescribed values are limits.
     limits : sequence of Limit
     values, multipliers : ndarray, shape (n_g + n_x,)
         Multipliers relative to the cost.
@@ -401,14 +402,14 @@ def _active(
     ndarray of int, shape (n_g + n_x,)
         1 at an upper bound, -1 at a lower one, 2 for equations, else 0.
     list of ndarray of int
-        For every limit some of its entries.
+        Entries of every limit.
     """
     size = np.append(nlp.scale_g, nlp.scale_x)
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     for limit in limits:
         narrower, bounds = (np.minimum, upper) if limit.side == "upper" else (np.maximum, lower)
         bounds[limit.entries] = narrower(bounds[limit.entries], limit.bound)
-    # A solver leaves of a bound that holds a small distance and a large multiplier.
+    # An active bound has a small distance and a large multiplier.
     push = (
         np.where(multipliers > 0, upper - values, values - lower)
         <= np.maximum(np.abs(multipliers) * size, _CLOSE) * size
@@ -444,18 +445,16 @@ def _conditioning(solution: Solution | PhasesSolution) -> dict[str, Any]:
 def _failure_table(explanation: Explanation) -> Table:
     status, relaxations = explanation.solution.status, explanation.relaxations
     if explanation.motion is None:
-        return Table(f"{status}: no relaxation of limits was found that makes it feasible", ("",), [])
+        return Table(f"{status}: no relaxation of limits was found that makes the problem feasible", ("",), [])
     if not relaxations:
-        found = (
-            "a motion meets all limits, explanation.motion: begin there, as in co.solve(..., guess=explanation.motion)"
-        )
+        found = "explanation.motion meets all limits: use it as a guess, as in co.solve(..., guess=explanation.motion)"
         return Table(f"{status}: {found}", ("",), [])
     more = f", and {len(relaxations) - 1} more" if len(relaxations) > 1 else ""
     rows = [
         (r.name, _number(r, r.bound), _number(r, r.needed), f"{short(100 * r.amount / r.size)} %", _time(r.t, r.t))
         for r in relaxations[:_LISTED]
     ]
-    note = "explanation.relaxed() is the problem with these limits and 1 % to spare, explanation.motion a guess for it"
+    note = "explanation.relaxed() is the problem with these limits plus 1 %, explanation.motion a guess for it"
     title = f"{status}: {next(iter(relaxations))}{more}"
     return Table(title, ("limit", "stated", "needed", "of its size", "at"), rows, [note])
 
@@ -477,9 +476,9 @@ def _answer_table(explanation: Explanation) -> Table:
     if not np.isnan(explanation.condition):
         notes.append(f"condition of the active rows: {explanation.condition:.1e}")
     notes += [f"  {sentence}" for sentence in explanation.dependent[:_FEW]]
-    title = f"no limit is active that the cost, {short(solution.cost)}, would fall without"
+    title = f"no active limit increases the cost, {short(solution.cost)}"
     for name, stated, _, percent, _ in rows[:1]:
-        title = f"the cost {short(solution.cost)} falls by {percent} if {name} {stated} gives way by 1 %"
+        title = f"the cost {short(solution.cost)} falls by {percent} if {name} {stated} is relaxed by 1 %"
     return Table(title, ("limit", "stated", "a unit gains", "1 % gains", "active"), rows, notes)
 
 
@@ -489,7 +488,7 @@ def _number(limit: Limit, value: float) -> str:
 
 
 def _time(first: float, last: float) -> str:
-    """When something is active; empty for what has no time."""
+    """Times of activity as text; empty without a time."""
     if np.isnan(first):
         return ""
     return f"{first:.3g} s" if first == last else f"{first:.3g} .. {last:.3g} s"

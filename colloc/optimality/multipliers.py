@@ -1,4 +1,4 @@
-"""What a unit of every limit is worth: multipliers of rows and variables, those of prescribed ends among them."""
+"""Multipliers of rows and variables, including those of fixed ends."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from colloc.transcription import BaseNLP
 def multipliers_without_fixed(
     nlp: BaseNLP, multipliers: Mapping[str, np.ndarray], opened: BaseNLP, x: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
-    """Multipliers of an optimum for a program whose ends and durations are rows and variables that are free.
+    """Multipliers of an optimum for a program with end conditions as rows and durations as free variables.
 
-    Those of the rows that both have are the same. A program whose end conditions fix variables has none for these: they
-    follow from the stationarity of the Lagrangian with respect to the variables that were fixed.
+    Rows of both programs have the same multipliers. Multipliers of end conditions that fix variables follow from the
+    stationarity of the Lagrangian by these variables.
 
     Parameters
     ----------
     nlp : BaseNLP
         The program that was solved.
     multipliers : mapping of str to ndarray
-        Of its rows, "g", and variables, "x".
+        "g" of its rows, and "x" of its variables.
     opened : BaseNLP
-        The same problem with nothing fixed at the ends.
+        The same problem without fixed ends.
     x, p : ndarray
 
     Returns
     -------
     ndarray, shape (n_g + n_x,)
-        Of the rows of the opened program, then of its variables; positive at an upper bound.
+        Of the rows of `opened`, then of its variables; positive at an upper bound.
     """
     rows, known = np.zeros(opened.n_g), np.zeros(opened.n_g, dtype=bool)
     before = _rows_by_label(nlp)

@@ -1,8 +1,8 @@
-"""What kind of stationary point a program's answer is: minimum, saddle or maximum, and what is flat about it.
+"""Second-order conditions of a program's solution: minimum, saddle or maximum, and flat directions.
 
-Second-order conditions look at the Hessian of the Lagrangian on the movements that active constraints leave free
-(Nocedal and Wright 2006, theorems 12.5 and 12.6). A constraint is strongly active if its multiplier says so: then an
-optimum does not leave it. One that is at its bound without pushing is left out of the active ones, which asks for more.
+They concern the Hessian of the Lagrangian on the directions that active constraints leave free (Nocedal and Wright
+2006, theorems 12.5 and 12.6). A constraint with a clear multiplier is strongly active and stays active. Weakly active
+constraints are left out of the active ones, which makes the condition stricter.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from colloc.optimality.active_set import ActiveSet, active_set
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
-LARGEST = 800  # variables, of which dense matrices are formed and taken apart, in seconds
-_FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
-_ROUNDING = 1e-12  # of the largest second derivative: where the cost is almost zero, all of it is rounding
-_RANK = 1e-8  # of the largest singular value: a row that follows from others
-_NAMED = 0.1  # share of a movement from which on it is named
-_FALL = 1e-4  # of the cost, by which it must fall before another limit is met: a hundredth of what counts as solved
-_SOFT = 1e-9  # of rows of length one: how far they give, so that those that depend on others do no harm
-_EXACT = 1e-9  # error of a solution of a system that has factors, relative
-_STEEPEST = 1e9  # curvature, relative to the cost, beyond which none is looked for
-_BLOCK, _ITERATIONS = 4, 8  # of inverse iteration
+LARGEST = 800  # largest number of variables for dense matrices, which take seconds
+_FLAT = 1e-6  # of the cost: flat second derivative along a movement by the natural size
+_ROUNDING = 1e-12  # of the largest second derivative: rounding error if the cost is almost zero
+_RANK = 1e-8  # of the largest singular value: below, rows are dependent
+_NAMED = 0.1  # smallest share of a movement that is named
+_FALL = 1e-4  # of the cost: required decrease before another limit is met, a hundredth of `solve`'s tolerance
+_SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
+_EXACT = 1e-9  # relative error of the solution of a factorised system
+_STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
+_BLOCK, _ITERATIONS = 4, 8  # iterations of inverse iteration
 
 
 @dataclass(frozen=True)
 class DirectionContent:
-    """What moves along some directions.
+    """Content of a set of directions: the quantities that move.
 
     Parameters
     ----------
     shares : dict of str to float
-        By joint, signal, state, constant or duration, in natural sizes: shares of mean squares, largest first.
+        Shares of the mean square in natural sizes, by joint, signal, state, constant or duration, largest first.
     span : (float, float) or None [s]
-        When what has the largest share moves, but for a tenth at either end; None for what does not vary in time.
+        Times of the middle 80 % of the movement with the largest share; None for constants.
     """
 
     shares: dict[str, float]
@@ -59,17 +59,17 @@ class SecondOrder:
     Parameters
     ----------
     kind : "minimum", "saddle", "maximum", "flat" or "undecided"
-        Flat is what is a minimum but for directions along which the cost does not change to second order; undecided
-        where something falls unless constraints hold that barely push, or before other limits are met.
+        "flat" is a minimum except for directions along which the cost does not change to second order; "undecided" if
+        the cost only falls where weakly active constraints are released, or up to nearby limits.
     positive, negative, flat : int
-        Numbers of directions along which the cost rises, falls, and does neither.
+        Numbers of directions along which the cost rises, falls, and does not change.
     weak : int
-        Number of rows and variables at a bound that barely push.
+        Number of weakly active rows and variables.
     least : float
-        The least second derivative of the cost along a movement whose largest part is as large as its natural size,
-        relative to the cost; infinite where nothing can move.
+        Least second derivative of the cost, relative to the cost, along a movement with a largest component of natural
+        size; infinite without freedoms.
     falling, level : DirectionContent or None
-        What moves along the directions of descent, and along flat ones.
+        Content of the directions of descent, and of the flat ones.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class SecondOrder:
         return self.positive + self.negative + self.flat
 
     def __str__(self) -> str:
-        weak = f"{self.weak} constraint{'s' if self.weak > 1 else ''} at a bound with hardly a push"
+        weak = f"{self.weak} weakly active constraint{'s' if self.weak > 1 else ''}"
         if not self.freedoms:
             return "minimum: active constraints leave no freedom" + (f"; {weak}" if self.weak else "")
         kinds = {"rising": self.positive, "falling": self.negative, "flat": self.flat}
@@ -95,16 +95,16 @@ class SecondOrder:
         by = "".join(f"; {word} by {move}" for word, move in (("falls", self.falling), ("flat", self.level)) if move)
         if self.kind == "undecided":
             while_ = f"while {weak} hold" if self.weak else "far before other limits are met"
-            return f"undecided: nothing falls {while_}, else {counts} of {self.freedoms} directions{by}"
+            return f"undecided: no direction of descent {while_}, otherwise {counts} of {self.freedoms} directions{by}"
         return f"{self.kind} along {counts} of {self.freedoms} directions{by}" + (f"; {weak}" if self.weak else "")
 
 
 def second_order(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
 ) -> SecondOrder:
-    """The inertia of the Hessian of the Lagrangian on what active constraints leave free.
+    """The inertia of the Hessian of the Lagrangian on the directions that active constraints leave free.
 
-    Parameters as of `active_set`.
+    Parameters as in `active_set`.
     """
     active = active_set(nlp, x, p, multipliers, cost)
     at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
@@ -117,18 +117,18 @@ def second_order(
 def falling_direction(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
 ) -> np.ndarray | None:
-    """A movement along which the cost falls while all constraints at their bounds hold; None where there is none.
+    """A direction along which the cost falls while all active constraints hold; None if there is none.
 
-    Second-order necessary conditions are not met where there is one. Flat movements do not count, nor those by which
+    Such a direction violates the second-order necessary conditions. Flat directions do not count, nor those along which
     the cost falls by less than 1e-4 of its size before another limit is met: in time optima on fine grids a limit is
-    always near. That there is none one factorisation tells, mostly.
+    always near. Usually one factorisation shows that there is none.
 
-    Parameters as of `active_set`.
+    Parameters as in `active_set`.
 
     Returns
     -------
     ndarray, shape (n_x,), or None
-        Its largest entry is as large as the natural size of that variable.
+        Its largest entry is of the natural size of its variable.
     """
     at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     active = active_set(nlp, x, p, multipliers, cost).with_weak
@@ -146,7 +146,7 @@ def falling_direction(
 
 
 def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
-    """How far directions lead, to one side or the other, before a bound that holds nothing now is met; 1 at most."""
+    """Distance along directions, to both sides, before an inactive bound is met; at most 1."""
     values = np.append(np.array(nlp.g(at.x, at.p)).ravel(), at.x)
     slopes = np.vstack([np.array(at.jacobian @ directions), directions])
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
@@ -161,22 +161,22 @@ def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: n
 
 
 def content(nlp: BaseNLP, x: np.ndarray, direction: np.ndarray) -> DirectionContent:
-    """What moves along a direction, shape (n_x,), from x."""
+    """Content of a direction, shape (n_x,), at x."""
     return _movement(nlp, x, (direction / _natural_sizes(nlp))[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class _Lagrangian:
-    """Second derivatives of the Lagrangian relative to the cost, and slopes of active rows, by what no bound holds.
+    """Second derivatives of the Lagrangian relative to the cost, and slopes of active rows, by free variables.
 
     Parameters
     ----------
     free : ndarray of int
-        The variables.
+        The free variables.
     hessian, jacobian : DM
-        By variables of natural size; rows of length one.
+        In variables of natural size, with unit rows.
     sizes : ndarray
-        Scales of the variables that depend on the widths of intervals, relative to natural sizes.
+        Scales of the variables by the widths of intervals, relative to natural sizes.
     """
 
     free: np.ndarray
@@ -186,25 +186,25 @@ class _Lagrangian:
 
     @property
     def flat(self) -> float:
-        """Curvature up to which a movement is flat."""
+        """Curvature up to which a direction is flat."""
         return max(_FLAT, _ROUNDING * float(ca.mmax(ca.fabs(self.hessian)))) if self.hessian.nnz() else _FLAT
 
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Curvatures, shape (freedoms,), and movements, (free, freedoms), that hold active rows; dense matrices."""
+        """Curvatures, shape (freedoms,), and directions, (free, freedoms), on active rows, from dense matrices."""
         directions = _null_space(self.jacobian.full() * self.sizes) * self.sizes[:, None]
         values, vectors = np.linalg.eigh(directions.T @ self.hessian.full() @ directions)
         moves = directions @ vectors
         return values / np.maximum(np.abs(moves).max(axis=0, initial=0.0), 1e-300) ** 2, moves
 
     def is_convex(self, shift: float) -> bool:
-        """Whether by one factorisation all curvatures are above minus so much; False also where it is not exact."""
+        """Whether one factorisation shows that all curvatures are above -shift; False if it is inaccurate."""
         factors = self._factors(shift)
         return factors is not None and int((factors[0] > 0).sum()) == self.free.size
 
     def falling(self) -> np.ndarray:
-        """Movements of about the least curvature, shape (free, some), by inverse iteration; none where none is found.
+        """Directions of approximately least curvature, shape (free, some), by inverse iteration; possibly none.
 
-        The inertia for larger and larger shifts tells where that curvature is, to a factor of ten.
+        The inertia for growing shifts brackets that curvature within a factor of ten.
         """
         shift, none = self.flat / self.free.size, np.zeros((self.free.size, 0))
         while not self.is_convex(10 * shift):
@@ -222,7 +222,7 @@ class _Lagrangian:
         return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1]
 
     def _factors(self, shift: float) -> Sequence[Any] | None:
-        """Those of the conditions with a multiple of the identity added, LDL' without pivots; None if inexact."""
+        """Factors of the conditions plus a multiple of the identity, LDL' without pivots; None if inaccurate."""
         count = self.jacobian.shape[0]
         upper = ca.horzcat(self.hessian + shift * ca.DM.eye(self.free.size), self.jacobian.T)
         matrix = ca.vertcat(upper, ca.horzcat(self.jacobian, -_SOFT * ca.DM.eye(count)))
@@ -237,7 +237,7 @@ class _Lagrangian:
 def _lagrangian(
     nlp: BaseNLP, at: NumericDerivatives, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> _Lagrangian:
-    """Second derivatives of an answer that some constraints hold; what holds nothing does not push."""
+    """Second derivatives at a solution with given active constraints; multipliers of others count as zero."""
     free, rows = active.free, active.active
     natural, moving = _natural_sizes(nlp)[free], free.tolist()
     size = ca.diag(ca.DM(natural))
@@ -251,7 +251,7 @@ def _lagrangian(
 def _inertia(
     nlp: BaseNLP, at: NumericDerivatives, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> SecondOrder:
-    """The second-order conditions of an answer that some constraints hold."""
+    """The second-order conditions of a solution with given active constraints."""
     terms = _lagrangian(nlp, at, multipliers, cost, active)
     curvature, movements = terms.modes()
     moves = np.zeros((nlp.n_x, curvature.size))
@@ -277,10 +277,10 @@ def _kind(positive: int, negative: int, flat: int) -> str:
 
 
 def _null_space(matrix: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what a matrix takes to zero, shape (columns, freedoms)."""
+    """An orthonormal basis of the null space of a matrix, shape (columns, freedoms)."""
     if not matrix.shape[0]:
         return np.eye(matrix.shape[1])
-    # The rows of a program differ much in size: every one counts the same.
+    # The rows of a program differ much in size: each is normalised.
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     triangle = np.linalg.qr(matrix / np.where(lengths > 0, lengths, 1.0)).R
     _, sizes, vectors = np.linalg.svd(triangle)
@@ -288,19 +288,19 @@ def _null_space(matrix: np.ndarray) -> np.ndarray:
 
 
 def _natural_sizes(nlp: BaseNLP) -> np.ndarray:
-    """Natural sizes of the variables, whatever the widths of the intervals, shape (n_x,)."""
+    """Natural sizes of the variables, independent of the widths of intervals, shape (n_x,)."""
     widths = [phase.grid.variable_scale(np.ones(phase.n_x)) for phase in nlp.phases.values()]
     return nlp.scale_x / np.concatenate(widths)
 
 
 def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> DirectionContent:
-    """What moves along directions, shape (n_x, directions), in natural sizes."""
+    """Content of directions, shape (n_x, directions), in natural sizes."""
     square = (moves / np.abs(moves).max(axis=0)) ** 2 @ np.ones(moves.shape[1])
     shares, spans = {}, {}
     for name, phase in nlp.phases.items():
         part, before, start = square[nlp.parts[name]], f"{name}: " if name else "", x[nlp.parts[name]]
         for label, index, times in _groups(phase, start):
-            shares[before + label] = float(part[index].mean())  # of a joint's control points, as of one duration
+            shares[before + label] = float(part[index].mean())  # mean over control points
             spans[before + label] = _span(part[index], times)
     total = sum(shares.values())
     shares = dict(sorted(((name, share / total) for name, share in shares.items()), key=lambda share: -share[1]))
@@ -308,7 +308,7 @@ def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> DirectionConten
 
 
 def _groups(nlp: NLP, x: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
-    """Names of what the variables of a phase are, with their entries, and the times of control points."""
+    """Names of the quantities of a phase, with their entries, and the times of control points."""
     names, splines, T = nlp.column_names, nlp.grid.splines, nlp.duration(x)
     for name, index in nlp.grid.layout.names.items():
         if name in names:
@@ -318,7 +318,7 @@ def _groups(nlp: NLP, x: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarr
 
 
 def _span(squares: np.ndarray, times: np.ndarray | None) -> tuple[float, float] | None:
-    """Times between which all but a tenth at either end lies."""
+    """Times of the middle 80 %."""
     if times is None or not squares.sum():
         return None
     below = np.cumsum(squares) / squares.sum()

@@ -1,4 +1,4 @@
-"""What an optimum hangs on: its derivative by the numbers of its problem."""
+"""Derivatives of an optimum by the numbers of its problem."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from colloc.support.display import Table, short, shown
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
 
-STEP = 0.01  # of a number: how much of a change the table and the figure show
-_LISTED = 20  # numbers in the table
-_NAMED = 4  # rows or variables in a note
-_NOTHING = 1e-9  # of the largest effect
+STEP = 0.01  # of a number: change that the table and the figure show
+_LISTED = 20  # numbers listed in the table
+_NAMED = 4  # rows or variables named in a note
+_NOTHING = 1e-9  # of the largest effect: smaller ones are not listed
 
 By = str | Mapping[str, float]
 
 
 class Derivative(NamedTuple):
-    """What an optimum changes by with one number.
+    """Derivatives of an optimum by one number.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Derivative(NamedTuple):
 
     @property
     def step(self) -> float:
-        """One percent of the value, or a hundredth of a unit where it is zero."""
+        """One percent of the value, or a hundredth of a unit if it is zero."""
         return STEP * (abs(self.value) or 1.0)
 
 
@@ -81,17 +81,17 @@ class Sensitivity:
     ----------
     solution : Solution or PhasesSolution
     derivatives : tuple of Derivative
-        Those of the cost and the duration, what counts most first: by what a percent of the number changes the cost.
+        Derivatives of cost and duration, ordered by the effect of a percent of the number on the cost.
     degenerate : tuple of str
-        Sentences on bounds and directions that leave a derivative one-sided or undetermined; empty as a rule.
+        Sentences about bounds and directions that make a derivative one-sided or undetermined; usually empty.
     stuck : tuple of str
-        Numbers that others settle, too, so that nothing meets the problem when they move alone.
+        Numbers that others determine as well, so that the problem has no solution if they change alone.
     program : ParametrisedNLP
         The program whose parameters are the numbers.
     kkt : KKTSystem
         The linearised conditions of the optimum.
     moves : mapping of str to DataChange
-        What every number moves in them.
+        Effect of every number on the conditions.
 
     Examples
     --------
@@ -131,18 +131,18 @@ class Sensitivity:
         Parameters
         ----------
         by : str or mapping of str to float
-            Name of a number; or how fast several of them move together, as ``{"tau[elbow] upper": 1, "tau[elbow]
-            lower": -1}`` for a limit to both sides.
+            Name of a number; or rates of several numbers that change together, as ``{"tau[elbow] upper": 1, "tau[elbow]
+            lower": -1}`` for a limit on both sides.
 
         Raises
         ------
         InputError
-            For other names, or numbers that cannot move like that.
+            For other names, or numbers that cannot change in this way.
         """
         return self._change(by)[1]
 
     def evaluate(self, fn: Callable[[Instant], Any], by: By, t: Any = None) -> np.ndarray:
-        """Derivative of any function of the instant along the motion, at times that stay where they are.
+        """Derivative of any function of the instant along the motion, at fixed times.
 
             dq = sensitivity.evaluate(lambda now: now.q, "mass of body 'elbow'", t)
 
@@ -153,12 +153,12 @@ class Sensitivity:
         by : str or mapping of str to float
             As in `x`.
         t : float or shape (N,) [s], optional
-            Within 0 .. duration; by default the nodes. Times do not move, also where the duration does.
+            Within 0 .. duration; by default the nodes. Times are fixed, even if the duration changes.
 
         Returns
         -------
         ndarray
-            Of a scalar, shape (N,), of a column, (N, rows); without the first axis for a single time.
+            Shape (N,) for a scalar, (N, rows) for a column; no first axis for a single time.
         """
         function("evaluate", fn, "a function of the instant", "now")
         move, change = self._change(by)
@@ -174,13 +174,13 @@ class Sensitivity:
             if not values.size:
                 values = np.zeros((at.size, rates.shape[1]))
             if rates.shape[1] != values.shape[1]:
-                raise InputError(f"the function has another size in phase {name!r} than in the phases before")
+                raise InputError(f"the function must have one size in all phases, got another in phase {name!r}")
             values[place] = rates
         values = values[:, 0] if values.shape[1] == 1 else values
         return values[0] if times.ndim == 0 else values
 
     def _change(self, by: By) -> tuple[DataChange, np.ndarray]:
-        """A move of the data, and what the decision vector does."""
+        """A change of data, and the change of the decision vector."""
         if not isinstance(by, str | Mapping) or (isinstance(by, Mapping) and not by):
             raise InputError(f"by must be the name of a number or a mapping of names to rates, got {quoted(by)}")
         rates = {by: 1.0} if isinstance(by, str) else {k: finite_number(f"rate of {k!r}", v) for k, v in by.items()}
@@ -189,11 +189,11 @@ class Sensitivity:
         move = reduce(DataChange.plus, (self.moves[name].times(rate) for name, rate in rates.items()))
         change = self.kkt.change(move)[0]
         if np.isnan(change).any():
-            raise InputError(f"{shown(list(rates))} cannot move like that: {'; '.join(self.degenerate)}")
+            raise InputError(f"{shown(list(rates))} cannot change in this way: {'; '.join(self.degenerate)}")
         return move, change
 
     def _starts(self, change: np.ndarray) -> dict[str, float]:
-        """What the starts of all phases change by [s]."""
+        """Changes of the starts of all phases [s]."""
         starts, start = {}, 0.0
         for name, phase in self.solution.nlp.phases.items():
             starts[name] = start
@@ -201,7 +201,7 @@ class Sensitivity:
         return starts
 
     def _by_phase(self, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Phases with the places of the times that lie in them, and these since the start of the phase."""
+        """Phases with the indices of their times, and these times since the start of the phase."""
         solution, total = self.solution, self.solution.duration
         if not ((t >= -1e-9 * total) & (t <= total * (1 + 1e-9))).all():
             raise InputError(f"t must be one or more times within [0, {total:.6g}] s, got {quoted(t)}")
@@ -215,7 +215,7 @@ class Sensitivity:
 
     @cached_property
     def effects(self) -> tuple[float, ...]:
-        """What a percent more of every number, see `Derivative.step`, adds to the cost."""
+        """Change of the cost for a step of every number, see `Derivative.step`."""
         return tuple(derivative.cost * derivative.step for derivative in self.derivatives)
 
     def __repr__(self) -> str:
@@ -238,11 +238,11 @@ class Sensitivity:
             for d, effect in zip(self.derivatives, self.effects, strict=True)
             if not abs(effect) <= _NOTHING * largest
         ]
-        notes = [f"  {len(lines) - _LISTED} more matter less"] if len(lines) > _LISTED else []
+        notes = [f"  {len(lines) - _LISTED} more with smaller effects"] if len(lines) > _LISTED else []
         if silent := len(self.derivatives) - len(lines):
-            notes.append(f"  {silent} of {len(self.derivatives)} numbers change nothing")
+            notes.append(f"  {silent} of {len(self.derivatives)} numbers have no effect")
         if self.stuck:
-            notes.append(f"  nothing meets the problem when these move alone: {shown(self.stuck, _NAMED)}")
+            notes.append(f"  the problem has no solution if these change alone: {shown(self.stuck, _NAMED)}")
         notes += [f"  {sentence}" for sentence in self.degenerate]
         header = ("number", "value", "d cost", "d duration [s]", "change of the cost", "for")
         title = f"Sensitivity of {self.solution.title}, cost {self.solution.cost:.6g}"
@@ -254,13 +254,14 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     """Derivatives of an optimum by the numbers of its problem: cost, duration, and the motion itself.
 
     Numbers are the problem's parameters; masses, lengths, inertias and passive parts of its models; limits, bounds,
-    postures and velocities at the ends, values of conditions; durations. A limit is one number however many nodes it
-    holds at. All derivatives come from one factorisation of the conditions of the optimum (Fiacco 1976), with second
-    derivatives exact and no other solve: they are those of the motion on its grid, nodes included.
+    postures and velocities at the ends, values of conditions; durations. A limit is one number for all nodes. All
+    derivatives come from one factorisation of the conditions of the optimum (Fiacco 1976, "Sensitivity analysis for
+    nonlinear programming using penalty methods", theorem 2.1), with exact second derivatives and without another solve.
+    They are derivatives of the motion on its grid.
 
-    They say what happens as long as the same bounds hold the optimum. Where one of them holds it without a push, where
-    gradients of active constraints depend on each other, or where a direction is flat, the derivative is one-sided or
-    not unique, and `Sensitivity.degenerate` names the rows and variables.
+    They are valid as long as the same bounds are active. If a bound is weakly active, gradients of active constraints
+    are dependent, or a direction is flat, the derivative is one-sided or not unique, and `Sensitivity.degenerate` names
+    the rows and variables.
 
     Parameters
     ----------
@@ -272,7 +273,7 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     Returns
     -------
     Sensitivity
-        A table with what counts most first; `Sensitivity.evaluate` has the derivative of the motion at any time.
+        A table, the largest effects first; `Sensitivity.evaluate` has the derivative of the motion at any time.
 
     Raises
     ------
@@ -286,11 +287,7 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
 
     Notes
     -----
-    Of an unknown optimum x with active rows A the derivative by data solves the linearised conditions of Fiacco (1976),
-    "Sensitivity analysis for nonlinear programming using penalty methods", theorem 2.1. That of the cost needs the
-    multipliers alone.
-
-    A function of the user that contains a model of its own, in place of the instant's, keeps that model's numbers.
+    If a function of the user contains a model of its own instead of the instant's, the numbers of that model are fixed.
 
     Examples
     --------
@@ -321,10 +318,10 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
 
 
 def _patterns(by: object) -> tuple[str, ...]:
-    """What names of numbers are to contain; InputError for anything but texts."""
+    """Texts that names of numbers must contain; raise InputError for anything but texts."""
     patterns = (by,) if isinstance(by, str) else as_tuple("by", by)
     if not patterns:
-        raise InputError("by must be a part of a name, or a sequence of them, got none")
+        raise InputError("by must be a part of a name, or a sequence of such, got none")
     return tuple(text("by", pattern) for pattern in patterns)
 
 
@@ -333,17 +330,17 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _check(solution: BaseSolution) -> None:
-    """InputError for what is no optimum with a cost."""
+    """Raise InputError unless `solution` is an optimum with a cost."""
     if solution.outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
-        raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
+        raise InputError(f"solution must be an optimum, got one with status {solution.status}")
     if not cost_depends_on_variables(solution.nlp, solution.x, solution.parameters):
-        raise InputError("solution must have a cost that depends on the motion, or else it is no optimum of anything")
+        raise InputError("solution must have a cost that depends on the motion, got a constant cost")
 
 
 def _derivatives(
     solution: BaseSolution, kkt: KKTSystem, numbers: Mapping[str, tuple[NamedNumber, DataChange]]
 ) -> list[Derivative]:
-    """Those of cost and duration; NaN where nothing meets the conditions with a number that moves alone."""
+    """Derivatives of cost and duration; NaN if the conditions have no solution when the number changes alone."""
     durations = np.zeros(solution.nlp.n_x)
     for name, phase in solution.nlp.phases.items():
         durations[solution.nlp.parts[name]][phase.grid.layout.duration[0]] = 1.0
@@ -355,21 +352,21 @@ def _derivatives(
 
 
 def _degenerate(kkt: KKTSystem) -> tuple[str, ...]:
-    """Sentences on what leaves derivatives one-sided or undetermined."""
+    """Sentences about one-sided or undetermined derivatives."""
     sentences, nlp, optimum = [], kkt.nlp, kkt.optimum
     weak = [nlp.row_name(int(row), optimum.x) for row in np.flatnonzero(optimum.weak_rows)]
     weak += [nlp.variable_name(int(k), optimum.x) for k in np.flatnonzero(optimum.weak_variables)]
     if weak:
         named = shown(weak, _NAMED)
-        sentences.append(f"at their bounds with hardly a push, so that derivatives are one-sided: {named}")
+        sentences.append(f"weakly active, so that derivatives are one-sided: {named}")
     if kkt.dependent:
         sentences.append(
-            "active rows whose gradients depend on each other, so that multipliers are not unique, and one of them "
-            f"cannot move without the others: {shown(kkt.dependent, _NAMED)}"
+            "active rows have dependent gradients, so that multipliers are not unique, and rows cannot move "
+            f"alone: {shown(kkt.dependent, _NAMED)}"
         )
     if kkt.flat:
         sentences.append(
-            "the cost is flat along a direction, so that the motion is not unique, and the least change is given: "
+            "the cost is flat along a direction, so that the motion is not unique; the smallest change is returned: "
             f"{shown(kkt.flat, _NAMED)}"
         )
     return tuple(sentences)
@@ -392,7 +389,7 @@ def _rates(
     parameters: tuple[np.ndarray, np.ndarray],
     start: float,
 ) -> np.ndarray:
-    """Derivative of an expression at times that stay where they are, shape (N, rows).
+    """Derivative of an expression at fixed times, shape (N, rows).
 
     Parameters
     ----------
@@ -402,15 +399,15 @@ def _rates(
     t : ndarray, shape (N,) [s]
         Since the start of the phase.
     x, parameters : (ndarray, ndarray)
-        Values, and what they change by.
+        Values and their changes.
     start : float [s]
-        What the start of the phase changes by.
+        Change of the start of the phase.
     """
     at, entry = nlp.duration(x[0]), nlp.grid.layout.duration[0]
     s = np.clip(t / at, 0.0, 1.0)
-    later = -(start + s * float(x[1][entry]))  # what the time since the start of the phase does at these places
+    later = -(start + s * float(x[1][entry]))  # change of the time since the start of the phase at these points
     grid, expressions = nlp.grid, [expression]
-    if later.any():  # the motion passes by
+    if later.any():  # change due to the motion past fixed times
         grid, slots = nlp.grid.with_rates, nlp.problem.instant.slots
         expressions.append(_time_derivative(nlp, expression, slots))
     sites = grid.anywhere(s)
@@ -428,10 +425,10 @@ def _rates(
 
 
 def _time_derivative(nlp: NLP, expression: ca.SX, slots: Slots) -> ca.SX:
-    """Total derivative of an expression in time; InputError for one of jerk or of rates of torques or signals."""
+    """Total time derivative of an expression; raise InputError for jerk or rates of torques or signals."""
     rates = ca.vertcat(slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
     if ca.depends_on(expression, rates):
-        raise InputError("where the duration moves, a function to evaluate must not contain jerk or rates")
+        raise InputError("a function to evaluate must not contain jerk or rates if the duration changes")
     moving = ca.vertcat(slots.t, slots.q, slots.qd, slots.qdd, slots.tau, slots.signals, slots.states)
     speeds = nlp.problem.model.position_rates(slots.q, slots.qd)
     parts = 1, speeds, slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates

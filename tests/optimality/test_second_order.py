@@ -114,4 +114,4 @@ def test_what_falls_only_past_constraints_that_hardly_push_is_undecided():
     answer = judged(co.solve(fast, co.HermiteSimpson(40), plan=[co.refinement.Solve(between="nodes")]))
     assert answer.kind == "undecided"
     assert answer.weak > 0
-    assert str(answer).startswith("undecided: nothing falls while")
+    assert str(answer).startswith("undecided: no direction of descent while")
