@@ -45,7 +45,7 @@ _UNBOUNDED = 1e15  # natural sizes of a row: farther bounds are ignored
 _LOOSE = 1e3  # times the steepest slope: wider bounds of a row give no size
 _DOUBT = 1e-6  # of the scale of the cost: a less certain result is not accepted as an optimum
 _SAME = 0.2  # of the first gain: smaller effects of curvature need no second program
-_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
+_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and sixty may fail
 _EVEN = 200_000  # entries from which on PIQP takes no less time than the other solver, where it does find the optimum
 _FAR = 10.0  # natural sizes of the variables: the expansion is not trusted beyond
 
