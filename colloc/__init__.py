@@ -148,8 +148,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
     # AttributeError by Python's rules; the text is the library's usual one.
-    names = _PACKAGES | {"dynamics": " ".join(import_module("colloc.dynamics").__all__)}
-    if package := next((package for package in names if name in names[package].split()), ""):
+    listed = {
+        package: names.split() or import_module(f"colloc.{package}").__all__ for package, names in _PACKAGES.items()
+    }
+    if package := next((package for package, names in listed.items() if name in names), ""):
         raise AttributeError(f"no public name in colloc named {name!r}; did you mean co.{package}.{name}?")
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 

@@ -16,7 +16,7 @@ from colloc.control.objective import TrajectoryObjective
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
-from colloc.support.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
+from colloc.support.checks import InputError, count, finite_array, finite_number, interval, pair, quoted, spelt
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.threads import raise_if_stopped
 
@@ -51,6 +51,7 @@ class Form(Enum):
     BATCH = "batch"
 
 
+@spelt
 @reraise_interrupt
 def ilqr(
     system: System,

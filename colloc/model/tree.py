@@ -47,6 +47,9 @@ from colloc.support.pickling import Portable
 
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")  # what a joint's limits, ends and bounds are of
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
+_POINT = 1e-5  # m: a smaller radius of gyration is that of a point, but for rounding
+_FAR, _FAR_IN_GYRATIONS = 5.0, 30.0  # m and radii of gyration, from the frame to the centre of mass
+_DENSEST = 1e7  # kg/m3, the mass over the cube of its radius of gyration: 8e4 of a ball of steel
 _LONG = 50.0  # m, which few machines measure
 _NO_LENGTH = 1e-9  # of a quaternion
 _BENDS = 4  # derivatives of what joints follow, as second derivatives of torques need them
@@ -673,12 +676,8 @@ def _warn_unlikely(model: Model) -> None:
     """InputWarning for what hardly anybody means: gravity that points upwards, gravity and lengths not in SI units."""
     _warn_of_gravity(model.gravity)
     for body in model.bodies:
-        length, what = max(_lengths(body))
-        if length > _LONG:
-            warn(
-                f"body {body.name!r} has {what} {short(length)} m: millimetres? lengths are in m, masses in kg, "
-                "inertias in kg m2"
-            )
+        if doubt := _unlikely_lengths(body):
+            warn(f"body {body.name!r} has {doubt} lengths are in m, masses in kg, inertias in kg m2")
             return
 
 
@@ -696,18 +695,31 @@ def _warn_of_gravity(gravity: np.ndarray) -> None:
             )
 
 
-def _lengths(body: Body) -> list[tuple[float, str]]:
-    """Lengths that a body is made of, as far as they are numbers [m]."""
-    lengths = [(0.0, "")]
-    if body.com.is_constant():
-        lengths.append((_norm(body.com), "a centre of mass off its frame by"))
-    for transform in (body.joint.before, body.joint.after):
-        if transform.is_constant():
-            lengths.append((_norm(transform[:3, 3]), "a link frame off its joint by"))
-    if body.inertia.is_constant() and body.mass.is_constant() and float(body.mass) > 0:
-        largest = np.linalg.eigvalsh(np.array(ca.DM(body.inertia))).max()
-        lengths.append((float(np.sqrt(largest / float(body.mass))), "a radius of gyration of"))
-    return lengths
+def _unlikely_lengths(body: Body) -> str:
+    """Lengths of a body that are in another unit, it seems, in words; "" for likely ones."""
+    places = [("a link frame off its joint by", part[:3, 3]) for part in (body.joint.before, body.joint.after)]
+    places.append(("a centre of mass off its frame by", body.com))
+    lengths = [(_norm(place), what) for what, place in places if place.is_constant()]
+    gyration = _gyration(body)
+    far, what = max([*lengths, (gyration, "a radius of gyration of")])
+    if far > _LONG:
+        return f"{what} {short(far)} m: millimetres?"
+    if gyration < _POINT:
+        return ""
+    if body.com.is_constant() and (far := _norm(body.com)) > max(_FAR, _FAR_IN_GYRATIONS * gyration):
+        return (
+            f"a centre of mass off its frame by {short(far)} m, and a radius of gyration of {short(gyration)} m: which?"
+        )
+    if (mass := float(body.mass)) > _DENSEST * gyration**3:
+        return f"{short(mass)} kg and a radius of gyration of {short(gyration)} m, denser than any matter: grams?"
+    return ""
+
+
+def _gyration(body: Body) -> float:
+    """The largest radius of gyration [m]; zero without a mass and an inertia in numbers."""
+    if not (body.inertia.is_constant() and body.mass.is_constant() and float(body.mass) > 0):
+        return 0.0
+    return float(np.sqrt(np.linalg.eigvalsh(np.array(ca.DM(body.inertia))).max() / float(body.mass)))
 
 
 def _norm(vector: ca.SX) -> float:

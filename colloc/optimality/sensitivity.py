@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -303,7 +304,7 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     numbers, stuck = moves(solution.nlp, program, kkt.optimum)
     for pattern in patterns:
         if not any(pattern in name for name in (*numbers, *stuck)):
-            raise unknown_name("number", pattern, list(numbers))
+            raise unknown_name("numbers", pattern, [re.split(r" of |\[", name)[0] for name in numbers])
     chosen = {name: pair for name, pair in numbers.items() if _matches(name, patterns)}
     derivatives = _derivatives(solution, kkt, chosen)
     return Sensitivity(

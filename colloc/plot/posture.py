@@ -17,7 +17,7 @@ from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, pl
 from colloc.plot.solids import Solid
 from colloc.problem import Problem
 from colloc.solution import PhasesSolution, Solution
-from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.checks import InputError, angles, finite_array, quoted
 from colloc.support.lazy import cached_property
 
 
@@ -132,7 +132,9 @@ def postures(x: Model | ClosedChain, q: Any, t: Any) -> tuple[Model, Ties, np.nd
         raise InputError("a model without bodies has no shape")
     if t is None:
         default = model.neutral if isinstance(x, Model) else x.posture
-        return model, ties, np.zeros(1), (default if q is None else finite_array("q", q, (model.n_q,)))[None]
+        posture = default if q is None else finite_array("q", q, (model.n_q,))
+        angles("q", posture[np.flatnonzero(model.hinge_angles)], turns=3)
+        return model, ties, np.zeros(1), posture[None]
     times = finite_array("t", t, (None,))
     if times.size < 2 or (np.diff(times) <= 0).any():
         raise InputError(f"t must be two or more rising times, got {quoted(t)}")

@@ -181,7 +181,7 @@ class Problem(Tabular, Portable):
         kinds = {"unknowns": Unknown | State, "parameters": Parameter, "loads": Load, "parts": Part}
         arguments: dict[str, object] = {"model": checked_model(self.model), "duration": checked_duration(self.duration)}
         arguments |= {
-            "minimize": checked_cost(self.minimize),
+            "minimize": NOTHING if self.minimize is None else checked_cost(self.minimize),
             "subject_to": checked_statements("subject_to", self.subject_to),
         }
         arguments |= {name: checked_list(name, getattr(self, name), kind) for name, kind in kinds.items()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import Points, points_inside
 from colloc.errors.violations import FINE, Violation
-from colloc.problem import Cost, Free
+from colloc.problem import Cost, Free, Problem, Unknown
 from colloc.refinement.next_grid import NARROWEST, PIECES, held_up_by_limits
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
@@ -47,9 +48,26 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
     if phase.status is Status.VIOLATED:
         worst = next(v for v in phase.violations if _is_bound(phase, v))
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
+    if idle := _idle(phase.problem):
+        sentences.append(f"no cost, constraint or load depends on {', '.join(idle)}: any value is as good")
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
     return sentences
+
+
+def _idle(problem: Problem) -> list[str]:
+    """Names of the unknowns of a problem on which nothing that varies along the motion depends."""
+    expressions = [constraint.rows.expression for constraint in problem.rows.values()]
+    expressions += [fn(*problem.instant.slots) for _, fn in problem.costs.values()]
+    expressions += [load.wrench for load in problem.wrenches]
+    used = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions, *problem.model.symbols))}
+    return [
+        repr(unknown.name)
+        for unknown in problem.all_unknowns
+        if isinstance(unknown, Unknown)
+        and not unknown.constant
+        and not used & {symbol.element_hash() for symbol in ca.vertsplit(unknown.symbol)}
+    ]
 
 
 def _advice(solution: Solution | PhasesSolution, phase: Solution) -> str:

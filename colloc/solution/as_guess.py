@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -33,9 +33,13 @@ def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
     joints, guessed = (p.model.position_names for p in (problem, guess.problem))
     if guessed != joints:
         raise InputError(
-            f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: use a function of "
-            "time if the joints correspond, as in guess=lambda t: solution.at(t).q"
+            f"guess is a motion of {_joints(guessed)}, {what} has {_joints(joints)}: use a function of time if the "
+            "joints correspond, as in guess=lambda t: solution.at(t).q"
         )
+
+
+def _joints(names: Sequence[str]) -> str:
+    return f"the joints {shortened(names)}" if names else "no joints"
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:

@@ -35,6 +35,17 @@ from colloc.support.named import Named
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
 
+_FUNCTIONS = {  # by the word with which a method of other libraries begins
+    "plot": "co.plot.summary(solution)",
+    "save": "co.save(solution, path)",
+    "view": "co.plot.view(solution)",
+    "animate": "co.plot.animate(solution, path)",
+    "verify": "co.verify(solution)",
+    "refine": "co.refine(solution)",
+    "certify": "co.optimality.certify(solution)",
+    "explain": "co.optimality.explain(solution)",
+    "to": "co.storage.to_csv(solution, path)",
+}
 _LISTED = 1e-6  # of a row's natural size: larger violations are listed
 
 
@@ -208,8 +219,8 @@ class BaseSolution(Named[Any], ABC):
         return list(dict.fromkeys([*self.signals, *super()._legal()]))
 
     def _no_attribute(self, name: str) -> str:
-        hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
-        return super()._no_attribute(name) + hint
+        call = _FUNCTIONS.get(name.partition("_")[0])
+        return super()._no_attribute(name) if call is None else f"a solution has no {name!r}: call {call}"
 
     @property
     def x(self) -> np.ndarray:

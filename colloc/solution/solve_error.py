@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
+from colloc.support.checks import frames_of_users
 
 
 class SolveError(RuntimeError):
@@ -39,6 +40,10 @@ class SolveError(RuntimeError):
                 "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
             )
         return self._solution
+
+    def _render_traceback_(self) -> list[str]:
+        """Lines that IPython shows."""
+        return frames_of_users(self)
 
     def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -62,6 +63,10 @@ class InputError(ValueError):
     colloc.support.checks.InputError: BSpline degree must be an integer >= 3, got 2
     """
 
+    def _render_traceback_(self) -> list[str]:
+        """Lines that IPython shows."""
+        return frames_of_users(self)
+
 
 class InputWarning(UserWarning):
     """An argument that can be used, but that hardly anybody means; the message says what is odd about it.
@@ -74,6 +79,17 @@ class InputWarning(UserWarning):
     Traceback (most recent call last):
     colloc.support.checks.InputWarning: DH alpha is 90 rad, more than a turn: degrees? ...
     """
+
+
+def frames_of_users(error: Exception) -> list[str]:
+    """Lines of a traceback without the frames of this package and of IPython, then the message."""
+    own = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not _inside(name := frame.f_globals.get("__name__", "")) and name.partition(".")[0] != "IPython"
+    ]
+    lines = traceback.StackSummary.extract(iter(own)).format()
+    return [*(line.rstrip() for line in lines), f"{type(error).__name__}: {error}"]
 
 
 def warn(message: str, kind: type[Warning] = InputWarning) -> None:

@@ -51,10 +51,19 @@ def check_readable(path: str | os.PathLike[str], kind: str, largest: int = LARGE
     file = check_path(path)
     with refused(path, f"cannot be read as a {kind}"):
         if not file.is_file():
-            raise InputError(f"{str(path)!r} is no file")
+            raise InputError(f"{quoted(str(path))} is no file{_advice(path)}")
         if file.stat().st_size > largest:
             raise InputError(f"{str(path)!r} has more than the {largest // 1_000_000} MB of which a {kind} is read")
     return file
+
+
+def _advice(path: str | os.PathLike[str]) -> str:
+    """The advice for the text of a file in place of its name."""
+    return (
+        "; it is XML itself: write it to a file, and give the name of that"
+        if os.fspath(path).lstrip()[:1] == "<"
+        else ""
+    )
 
 
 @contextmanager

@@ -24,6 +24,7 @@ ARM = two_link()
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
 ENDS = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0)]
 LIMITS = co.bounds(tau=(-10, 10))
+DECAY = co.State("x", rate=lambda now: -now.x)
 GOAL = co.Parameter("goal", 1.0)
 
 
@@ -59,6 +60,11 @@ def loop() -> co.Problem:
 
 def costs_in_a_loop() -> co.Problem:
     return arm(LIMITS, minimize=sum(co.integral(lambda now: now.tau[k] ** 2) for k in range(2)))  # noqa: B023
+
+
+def growth() -> co.Problem:
+    """A state without joints."""
+    return co.Problem(None, 1.0, co.integral(lambda now: now.x**2), [co.initial(states={"x": 1.0})], [DECAY])
 
 
 def massless() -> co.Problem:
@@ -192,12 +198,21 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "the motion of another mechanism": (
         lambda: co.solve(co.Problem(cart_pole(), 1.0), co.BSpline(8), guess=solved()),
-        r"guess is a motion of the joints shoulder, elbow, the problem has cart, pole: .* guess=lambda t: solution\.at",
+        r"motion of the joints shoulder, elbow, the problem has the joints cart, pole: .* guess=lambda t: solution",
     ),
     "a tolerance in percent": (lambda: co.solve(arm(LIMITS), tol=2), r"tol is relative, .* at most 1, got 2"),
     "bounds of a duration": (lambda: arm(duration=(0.1, 5)), r"must be a number, or between bounds co\.Free\(lower"),
     "phases in a list": (lambda: co.Phases([arm(LIMITS)]), r"phases must be a mapping of name to Problem, as in \{"),
     "a problem for a motion": (lambda: co.verify(arm(LIMITS)), r"solution must be a Solution .* Problem: .* \.\.\.$"),
+    "the text of a file for its name": (
+        lambda: co.formats.from_urdf("<robot name='a'><link name='b'/></robot>"),
+        r"is no file; it is XML itself: write it to a file",
+    ),
+    "a problem for iLQR": (lambda: co.control.ilqr(arm(LIMITS)), r"ilqr is called as ilqr\(system, objective, x0, u0"),
+    "a guess without joints": (
+        lambda: co.solve(arm(LIMITS), guess=co.solve(growth(), co.Radau(2), progress=False)),
+        r"guess is a motion of no joints, the problem has the joints shoulder, elbow",
+    ),
     "intervals for a curve": (lambda: co.solve(arm(LIMITS), 20), r"must be BSpline, HermiteSimpson or Radau, got 20"),
 }  # fmt: skip
 
@@ -219,6 +234,16 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "gravity in centimetres": (lambda: pulled(0, -981, 0), r"gravity \(0, -981, 0\) is 981 m/s2, more than on any"),
     "a mass far away": (lambda: rod(com=(-200, 0, 0)), rf"'rod' has a centre of mass off its frame by 200 m: {UNITS}"),
     "a long link": (lambda: rod(joint=co.dh_revolute(a=400.0)), rf"has a link frame off its joint by 400 m: {UNITS}"),
+    "a centre of mass in cm": (
+        lambda: rod(com=(20, 0, 0)),
+        r"'rod' has a centre of mass off its frame by 20 m, and a radius of gyration of 0\.\d+ m: which\?",
+    ),
+    "a mass in grams": (lambda: rod(mass=1000.0), r"'rod' has 1000 kg and .* denser than any matter: grams\?"),
+    "a posture in degrees": (lambda: co.plot.view(ARM, q=(0, 90)), r"q is 90 rad, more than 3 turns: degrees\?"),
+    "torques of a posture in degrees": (
+        lambda: co.Evaluator(ARM).torque((0, 90), (0, 0), (0, 0)),
+        r"q is 90 rad, more than 3 turns: degrees\?",
+    ),
     "inertia in kg mm2": (lambda: rod(inertia=(0, 2e4, 2e4)), rf"'rod' has a radius of gyration of 200 m: {UNITS}"),
     "times in milliseconds": (
         lambda: measured(np.linspace(0, 1500, 30), np.zeros((30, 2))),
@@ -301,6 +326,35 @@ def test_smooth_costs_have_no_kink(fn):
         raise_on_failure=False,
     )
     assert kink(last.nlp, last.x, last.parameters) is None
+
+
+def test_functions_are_named_where_methods_are_looked_for():
+    solution = co.solve(growth(), co.Radau(2), progress=False)
+    for name, call in {"save": "co.save", "plot_joints": "co.plot.summary", "view": "co.plot.view"}.items():
+        with pytest.raises(AttributeError, match=rf"no '{name}': call {call}\(solution"):
+            getattr(solution, name)
+    with pytest.raises(AttributeError, match=r"did you mean co\.plot\.view\?"):
+        _ = co.view
+    with pytest.raises(co.InputError, match=r"no numbers named 'masss'; did you mean 'mass'\? \(known: mass, com"):
+        co.optimality.sensitivity(solved(), ["masss"])
+
+
+def test_an_unknown_that_nothing_depends_on_is_named():
+    with pytest.warns(co.refinement.SolutionWarning, match="no cost, constraint or load depends on 'idle'"):
+        co.solve(replace(growth(), unknowns=[*growth().unknowns, co.Unknown("idle")]), co.Radau(2), progress=False)
+
+
+def test_interactive_shells_show_frames_of_users_and_the_message_alone():
+    def callback(now):
+        return now.point("wrist").position[0]
+
+    for call in (lambda: path(callback), lambda: arm(co.initial(q=(0, 1, 2)))):
+        with pytest.raises(co.InputError) as caught:
+            call()
+        *frames, message = caught.value._render_traceback_()
+        assert message == f"InputError: {caught.value}"
+        assert frames
+        assert not any("/colloc/" in line for line in frames)
 
 
 def test_iterations_that_run_out_are_no_riddle():

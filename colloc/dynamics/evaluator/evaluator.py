@@ -28,7 +28,7 @@ from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matr
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
-from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
+from colloc.support.checks import InputError, angles, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 
@@ -278,6 +278,10 @@ class Evaluator:
         ]
         return [array[0] for array in arrays] if single else arrays
 
+    @cached_property
+    def _hinges(self) -> np.ndarray:
+        return np.flatnonzero(self.model.hinge_angles)
+
     @reraise_interrupt
     def _values(
         self, batch: Batch, memory: Sequence[np.ndarray] | None, **values: Any
@@ -288,6 +292,8 @@ class Evaluator:
         shapes = {name: () if name == "t" else (len(self.model.names(name)),) for name in INPUTS}
         samples = 1 if count is None else count
         inputs = {name: sample_rows(name, values.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
+        if count is None:
+            angles("q", inputs["q"][0, self._hinges], turns=3)
         if memory is None:
             return batch.evaluate(inputs, samples), count is None
         # The memory of all results but the first, which is small.
