@@ -1,7 +1,7 @@
 """Limited quantities along a motion: torques, velocities, signals and others, their sides and corrected switching
 times.
 
-On a coarse grid a control is seldom at a bound where the optimum has it there, and takes an interval or two where the
+On a coarse grid a control is rarely at a bound where the optimum has it there, and takes an interval or two where the
 optimum jumps. Its switching function, made of costates that are integrals, gives the times more accurately: see
 `hamiltonian`.
 """

@@ -1,25 +1,25 @@
-"""Solving, where asked for in rounds, each on a finer grid, until the motion is as exact as asked for.
+"""Solves: one program, other starts, and finer grids until the motion is as accurate as requested.
 
-solve            the entry points: from a problem, or an answer, to a solution that says how far it can be trusted
-plan             the steps between: solve, seek other starts, refine, end intervals at switches
-random_motions   random motions to start from
-starts           starts on a coarse grid, and the optima to which they lead
-seek_feasible    the search for a feasible motion where a solver has found none, and the proof that there is none
-simulated_start  a motion to start from, simulated under the torques of a guess
-seek_starts      the search for cheaper optima than that of the guess, within one solve
-forms            the forms in which a program is solved: torques as variables, or not
-run              a way of solving programs, one after another
-saddles          stationary motions that are no minimum, and the way down from them
-rounds           a motion refined, round after round or at its switches
-next_grid        where a finer grid follows from the error on this one
-knot_search      the best places of breakpoints, where torques jump
-iteration        an iteration of a solve, as a progress function receives it
+solve            entry points: from a problem or a solution to a solution with error estimates
+plan             steps of a solve: solve, seek other starts, refine, end intervals at switches
+random_motions   random initial motions
+starts           starts on a coarse grid and the optima that they reach
+seek_feasible    search for a feasible motion after a failed solve, and evidence that there is none
+simulated_start  an initial motion simulated under the torques of a guess
+seek_starts      search for cheaper optima than that of the guess, within one solve
+forms            forms in which a program is solved: with or without torques as variables
+run              settings with which programs are solved
+saddles          stationary motions that are no minimum, and directions of descent from them
+rounds           refinement iterations, on finer grids or in arcs
+next_grid        finer grids from the error on a grid
+knot_search      optimal breakpoints, where torques jump
+iteration        an iteration of a solve, as passed to a progress function
 levels           costs in order of importance, one level after another
-switches         a motion in arcs that meet where limits begin and cease to hold, and a grid that ends there
-reduced          a program without limits that a cost keeps torques away from, and without needless equations
+switches         motions in arcs that end where limits become active or inactive, and grids that end there
+reduced          programs without limits that a cost keeps torques away from, and without redundant equations
 redundant        equations that follow from others at the same instant
-warnings         reservations about an answer, in sentences
-failure          warnings of doubtful answers, an error for none
+warnings         warnings about a solution, as sentences
+failure          warnings of doubtful solutions, errors of failed solves
 """
 
 from colloc.refinement.failure import SolutionWarning, SolveError

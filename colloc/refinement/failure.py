@@ -1,4 +1,4 @@
-"""The end of a solve that did not end as wished: warnings of a doubtful answer, an error for none."""
+"""The end of a solve without success: warnings of doubtful solutions, errors of failed solves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colloc.support.checks import warn
 
 
 class SolutionWarning(UserWarning):
-    """The answer comes with a reservation, such as a constraint violated between the nodes.
+    """Warning about a doubtful solution, such as a constraint violated between the nodes.
 
     Examples
     --------
@@ -25,8 +25,8 @@ class SolutionWarning(UserWarning):
 
 
 _ADVICE = {
-    Status.INFEASIBLE: "\nco.optimality.explain(error) tells the smallest relaxation that makes it feasible",
-    Status.NOT_FOUND: "\nthis proves nothing: try a guess that meets what is named, as in guess=co.keyframes(...), "
+    Status.INFEASIBLE: "\nco.optimality.explain(error) finds the smallest relaxation that makes it feasible",
+    Status.NOT_FOUND: "\na motion may exist: try a guess that meets these constraints, as in guess=co.keyframes(...), "
     "more intervals, or the smallest relaxation near the last iterate, co.optimality.explain(error)",
 }
 
@@ -34,12 +34,12 @@ _ADVICE = {
 def judge(
     solution: Solution | PhasesSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
 ) -> None:
-    """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
+    """Warn of a violated solution or one interrupted by the time limit; raise SolveError for a failed one."""
     if seconds is not None and solution.status is Status.TIME_LIMIT:
         warn(_out_of_time(solution, seconds), SolutionWarning)
         return
     if solution.outcome.status is Status.SOLVED:
-        from colloc.refinement.warnings import warning_messages  # most answers have none
+        from colloc.refinement.warnings import warning_messages  # most solutions have none
 
         for sentence in warning_messages(solution):
             warn(sentence, SolutionWarning)
@@ -48,7 +48,7 @@ def judge(
 
         limited, proved = (solution.status is status for status in (Status.ITERATION_LIMIT, Status.INFEASIBLE))
         reason = ""
-        if solution.status is not Status.SADDLE:  # which meets its constraints
+        if solution.status is not Status.SADDLE:  # a motion that meets its constraints
             nlp, x, p = solution.nlp, solution.x, solution.parameters
             reason = failure_reason(nlp, start, x, p, limited=limited, infeasible=proved)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
@@ -57,9 +57,9 @@ def judge(
 
 
 def _out_of_time(solution: Solution | PhasesSolution, seconds: float) -> str:
-    """A sentence on the worth of a motion whose improvement was cut short."""
+    """A sentence about a motion whose improvement was interrupted by the time limit."""
     if not solution.rounds:
         return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
     error = f"its error is {float(solution.error):.1e}"
     change = "" if len(solution.rounds) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
-    return f"seconds={seconds:g} ran out; the motion of round {len(solution.rounds)} is returned: {error}{change}"
+    return f"seconds={seconds:g} ran out after refinement iteration {len(solution.rounds)}: {error}{change}"

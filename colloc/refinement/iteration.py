@@ -1,4 +1,4 @@
-"""Iterations of a solve, for a user's function that is called with them."""
+"""Iterations of a solve, as passed to a user's progress function."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """One iteration of a solve, for a function given as `progress`.
+    """An iteration of a solve, as passed to the function `progress`.
 
     Parameters
     ----------
     number : int
-        Counted from 0, anew in every run of a refinement.
+        Counted from 0 in every run of a refinement.
     cost : float
     infeasibility : float
         Largest violation of a constraint at the nodes, relative to its natural size.
     seconds : float
-        Since the run began.
+        Time since the run began.
     nlp : NLP or PhasesNLP
     x : ndarray
-        Its decision vector.
+        Decision vector.
     parameters : ndarray
         Values of the problem's parameters.
     round : int
-        Of a refinement, counted from 1.
+        Refinement iteration, counted from 1.
 
     Examples
     --------
@@ -63,20 +63,20 @@ class Iteration:
 
     @cached_property
     def solution(self) -> Solution | PhasesSolution:
-        """The motion as it is at this iteration: its duration, q, tau, at(t), constants, ..."""
+        """The motion at this iteration: duration, q, tau, at(t), constants, ..."""
         multipliers = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
         seconds = {"build": 0.0, "solve": self.seconds, "callbacks": 0.0}
         outcome = Outcome(self.x, multipliers, Status.INTERRUPTED, "on the way", {}, self.number, seconds)
         return solution_of(self.nlp, outcome, self.parameters)
 
 
-ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask for progress
+ProgressRequest = bool | Callable[[Iteration], object] | None  # the argument `progress` of users
 
 
 def progress_adapter(
     progress: ProgressRequest, nlp: NLP | PhasesNLP, parameters: np.ndarray, round: int
 ) -> bool | OnIteration | None:
-    """A user's progress for a solver: a function is called with iterations of this NLP, in this round.
+    """A user's `progress` for a solver: a function is called with iterations of this NLP, in this round.
 
     The variables of a lifted program begin with those of the NLP.
     """
@@ -90,9 +90,9 @@ def progress_adapter(
 
 
 def finish_progress(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that calls the method `finish` of its argument `progress`, if there is one, with its answer.
+    """Decorate a function to call the method `finish` of its argument `progress`, if there is one, with its result.
 
-    Where it raises, `finish` is called with the last iterate if the error carries it, else with None.
+    If the function raises, `finish` is called with the last iterate if the error has one, otherwise with None.
     """
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""Costs in order of importance: level after level, each from the optimum of the one before."""
+"""Costs in order of importance, solved level after level, each from the optimum of the previous one."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from colloc.transcription.transcribe import build_program
 
 
 def all_levels(first: Attempt, ordered: OrderedCosts, steps: Sequence[NextStep]) -> Attempt:
-    """The motion after all levels.
+    """Solve all levels.
 
     Parameters
     ----------
     first : Attempt
-        The end of the first level.
+        Result of the first level.
     ordered : OrderedCosts
-        Before that level.
+        The costs before that level.
     steps : sequence of steps
-        The plan of the first level; the later ones follow it without looking for other starts.
+        The plan of the first level; later levels follow it without a search over starts.
     """
     end = first
     while not ordered.is_complete and end.answer.outcome.status is Status.SOLVED:
@@ -42,7 +42,7 @@ def all_levels(first: Attempt, ordered: OrderedCosts, steps: Sequence[NextStep])
 
 
 def at_optimum(solution: Solution | PhasesSolution, ordered: OrderedCosts, now: Attempt) -> Attempt:
-    """The problem of the level that comes next, solved from a motion on the grid of that motion."""
+    """The problem of the next level, solved from a motion on its grid."""
     begin = time.perf_counter()
     with part("build"):
         nlp = build_program(ordered.posed, {name: phase.recipe for name, phase in solution.nlp.phases.items()})
@@ -53,12 +53,12 @@ def at_optimum(solution: Solution | PhasesSolution, ordered: OrderedCosts, now: 
 
 
 def _begins(step: NextStep) -> bool:
-    """Whether a step has done its work at the first level."""
+    """Whether a step only applies to the first level."""
     return isinstance(step, Solve | SeekFeasible | SeekStarts)
 
 
 def _counted(solution: Solution | PhasesSolution, earlier: Solution | PhasesSolution) -> Solution | PhasesSolution:
-    """A solution whose iterations are those of an earlier one as well."""
+    """A solution with the iterations of an earlier one added."""
     outcome = solution.outcome
     outcome = replace(outcome, iterations=outcome.iterations + earlier.iterations)
     return replace(solution, outcome=outcome, starts=earlier.starts)

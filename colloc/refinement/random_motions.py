@@ -1,7 +1,7 @@
-"""Random motions to start from: by way of random postures within the joint ranges, in random durations.
+"""Random initial motions through random postures within the joint ranges, in random durations.
 
-One smooth detour leads to more of the good optima than motions that wind, such as splines with random control points:
-of four- and five-joint motions with a dozen to a hundred optima two to seven times as many starts end in the best one.
+A single smooth detour reaches more of the good optima than winding motions, such as splines with random control points:
+for four- and five-joint motions with a dozen to a hundred optima, two to seven times as many starts reach the best one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from colloc.transcription import BaseNLP, Trajectory, trajectory_from
 from colloc.transcription.guess import Keyframes, prescribed_postures, resting_posture
 from colloc.transcription.nlp import Phase
 
-_DETOURS = (0.5, 1.0)  # shares of the way from the straight line to a random posture
-_TURNING = (0.25, 0.75)  # fractions of the duration between which a detour is at its farthest
-_HASTE = 3.0  # largest factor between the duration of the default guess and a random one
-# Of the range of a joint, and of the duration, for motions near another: with half the range, joints do not fold the
-# other way, and the best of a Stanford arm's optima is found in 5 of 12 searches in place of 10.
+_DETOURS = (0.5, 1.0)  # fractions of the way from the straight line to a random posture
+_TURNING = (0.25, 0.75)  # range of the time of the farthest point of a detour, as fractions of the duration
+_HASTE = 3.0  # largest ratio of a random duration and that of the default guess
+# Detours of motions near another, of the range of a joint and of the duration: with half the range, joints do not fold
+# the other way, and the best of a Stanford arm's optima is found in 5 of 12 searches instead of 10.
 _NEAR, _NEAR_HASTE = 1.0, 1.3
-_MOVED = 0.4  # share of the joints in which these differ
-_DRAWS = 4  # random motions, the most promising of which is a start
-_SPEEDS = (0.5, 2.0)  # by which their durations are multiplied, to see which one suits them
+_MOVED = 0.4  # fraction of the joints that take a detour
+_DRAWS = 4  # random motions, of which the most promising is a start
+_SPEEDS = (0.5, 2.0)  # factors of durations among which the best is chosen
 _FRAMES = np.linspace(0, 1, 33)
-_TRIES = 20  # to close a chain in random postures
+_TRIES = 20  # attempts to close a chain in random postures
 
 
 class Reach(NamedTuple):
-    """Where the joints of a problem may be, each ndarray, shape (n,) [rad, m]; where nothing limits them, a guess."""
+    """Ranges of the joints, each ndarray, shape (n,) [rad, m]; a guess for unlimited joints."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -44,7 +44,7 @@ def random_start(nlp: BaseNLP, durations: list[float], rng: np.random.Generator)
     ----------
     nlp : BaseNLP
     durations : list of float [s]
-        Of every phase, of which random ones are up to three times as long or as short; see `default_durations`.
+        Durations of the phases; random ones are up to three times as long or as short; see `default_durations`.
     rng : Generator
     """
     x, posture = np.zeros(nlp.n_x), {}
@@ -56,10 +56,10 @@ def random_start(nlp: BaseNLP, durations: list[float], rng: np.random.Generator)
 def promising_start(
     nlp: BaseNLP, durations: list[float], parameters: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Of a few random motions the most promising by cost and largest violation, in the duration that suits it.
+    """The most promising of a few random motions by cost and largest violation, with its best duration.
 
-    It takes fewer iterations than others and ends in a better basin: of an arm of three links the two best of thirty
-    lead to the best optimum, where a fifth of all do. Where there are many starts the variety of all serves better.
+    It takes fewer iterations than others and ends in a better basin: for an arm of three links the two most promising
+    of thirty reach the best optimum, as does a fifth of all. With many starts, variety is more useful.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def promising_start(
 
 
 def _at_some_speeds(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
-    """A motion as it is, and faster and slower where durations are free, shape (speeds, n_x)."""
+    """A motion, and faster and slower ones if durations are free, shape (speeds, n_x)."""
     index = np.concatenate([phase.grid.layout.duration for phase in nlp.motions])
     motions = [x]
     if (nlp.lower[index] < nlp.upper[index]).any():
@@ -105,12 +105,12 @@ def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndar
 
 
 def default_durations(nlp: BaseNLP) -> list[float]:
-    """Durations of all phases in the guess from which `solve` starts by default [s]."""
+    """Durations of all phases in the default guess of `solve` [s]."""
     return [trajectory_from(phase.problem, None).duration for phase in nlp.motions]
 
 
 def reach_of(problem: Problem) -> Reach:
-    """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
+    """Ranges from bounds of the joints; without bounds, half a turn or a metre beyond the prescribed postures."""
     lower, upper = problem.limits("q")
     fixed = prescribed_postures(problem)
     postures = np.where(np.isnan(fixed), resting_posture(problem), fixed)
@@ -120,7 +120,7 @@ def reach_of(problem: Problem) -> Reach:
 
 
 def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
-    """The entries of a phase; `posture`, where the phase before it ends, becomes that where this one does."""
+    """The entries of a phase; `posture`, the end of the previous phase, is updated to the end of this one."""
     problem = phase.problem
     names, reach = problem.model.position_names, reach_of(problem)
     for attempt in range(_TRIES):
@@ -132,7 +132,7 @@ def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: 
         trajectory = replace(_through(problem, start, end, reach, rng), duration=T)
         try:
             x = phase.grid.interpolate(trajectory)
-        except InputError:  # of a chain that cannot be closed there
+        except InputError:  # the chain cannot be closed there
             if attempt == _TRIES - 1:
                 raise
             continue
@@ -149,7 +149,7 @@ def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: 
 def _through(
     problem: Problem, start: np.ndarray, end: np.ndarray, reach: Reach, rng: np.random.Generator
 ) -> Trajectory:
-    """A motion between two postures by way of a random one, or part of the way to it: it stays in their hull."""
+    """A motion between two postures that passes a random one, or a part of the way to it, within their hull."""
     line = start + _FRAMES[:, None] * (end - start)
     way = rng.uniform(reach.lower, reach.upper) - line
     share = rng.choice(_DETOURS) * _detour(_FRAMES, rng)
@@ -157,6 +157,6 @@ def _through(
 
 
 def _detour(s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Two parabolas, from 0 to 1 at some time and back to 0, shape (N,)."""
+    """Two parabolas, from 0 to 1 at a random time and back to 0, shape (N,)."""
     top = rng.uniform(*_TURNING)
     return 1 - ((s - top) / np.where(s < top, top, 1 - top)) ** 2

@@ -1,7 +1,7 @@
 """Equations that follow from others at the same instant: parts of a cross product, the sine and cosine of an angle.
 
-Newton's method finds a point beside the guess where all equations of an instant hold. If their slopes are dependent
-there, those that others span are put to the test: from elsewhere, where the others hold, these must hold as well.
+Newton's method finds a point near the guess at which all equations of an instant hold. If their slopes are dependent
+there, equations in the span of others are tested: from other points where the others hold, these must hold as well.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from colloc.blocks.block import Block
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, PhasesNLP
 
-_NEARBY = 0.1  # distance of the points from the guess, in natural sizes of the variables
-_STEPS = 12  # of Newton's method: it takes four, and twelve are linear progress to no end
-_MET, _FOLLOWS = 1e-11, 1e-8  # residuals of equations that hold, in natural sizes: of those solved for, and of others
-_SPANNED = 1e-7  # share of a row's slope that others leave: rounding
-_STRAIGHT = 10.0  # by how much a row that bends is worse to keep: it may vanish elsewhere as well
+_NEARBY = 0.1  # distance of points from the guess, in natural sizes of the variables
+_STEPS = 12  # iterations of Newton's method: it usually takes four, and does not converge within twelve otherwise
+_MET, _FOLLOWS = 1e-11, 1e-8  # residuals of equations that hold, in natural sizes: of solved ones, and of others
+_SPANNED = 1e-7  # remainder of a row's slope without others: rounding
+_STRAIGHT = 10.0  # penalty of keeping a nonlinear row, which may vanish elsewhere as well
 _TESTS = 2
 
 
 class _Equation(NamedTuple):
-    """A row of a constraint block, by the number of both."""
+    """A row of a constraint block, by the numbers of block and row."""
 
     block: int
     row: int
@@ -39,7 +39,7 @@ class _Equations:
     nlp : NLP or PhasesNLP
     p : ndarray
     blocks : dict of int to Block
-        Those with equations, by number, each with the slice of the instant alone.
+        Blocks with equations, by number, each with only the slice of the instant.
     """
 
     nlp: NLP | PhasesNLP
@@ -48,12 +48,11 @@ class _Equations:
 
     @cached_property
     def equations(self) -> list[_Equation]:
-        """All equations."""
         return [_Equation(number, row) for number, block in self.blocks.items() for row in _equal(block)]
 
     @cached_property
     def variables(self) -> np.ndarray:
-        """Entries of the decision vector that are not fixed."""
+        """Free entries of the decision vector."""
         places = np.unique(np.concatenate([block.sites.slices.index[:, 0] for block in self.blocks.values()]))
         return places[self.nlp.free[places]]
 
@@ -72,13 +71,13 @@ class _Equations:
         return np.concatenate(residuals), np.vstack(slopes) * self.nlp.scale_x[self.variables]
 
     def beside(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A random point beside x."""
+        """A random point near x."""
         step = np.zeros(x.size)
         step[self.variables] = _NEARBY * rng.uniform(-1, 1, self.variables.size) * self.nlp.scale_x[self.variables]
         return x + step
 
     def solved(self, x: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Residuals and slopes of all equations at a point near x where the chosen ones hold; None if none is found."""
+        """Residuals and slopes of all equations at a point near x where the chosen ones hold; None if there is none."""
         for _ in range(_STEPS):
             residuals, slopes = self.system(x)
             if not np.isfinite(residuals).all() or not np.isfinite(slopes).all():
@@ -91,7 +90,7 @@ class _Equations:
         return None
 
     def dependent(self, x: np.ndarray, droppable: set[int], rng: np.random.Generator) -> set[_Equation]:
-        """Equations of some blocks whose slopes others span, where all hold."""
+        """Equations of given blocks with slopes in the span of others, where all hold."""
         start = self.beside(x, rng)
         slopes = self.system(start)[1]
         moved = np.abs(slopes).max(axis=1, initial=0.0) > 0
@@ -103,7 +102,7 @@ class _Equations:
         return {self.equations[k] for k in np.flatnonzero(moved & ~kept)}
 
     def follow(self, x: np.ndarray, chosen: set[_Equation], rng: np.random.Generator) -> bool:
-        """Whether some equations hold wherever all others do that any variable moves."""
+        """Whether some equations hold wherever all others hold."""
         dropped = np.array([equation in chosen for equation in self.equations])
         moved = np.abs(self.system(self.beside(x, rng))[1]).max(axis=1, initial=0.0) > 0
         for _ in range(_TESTS):
@@ -114,9 +113,9 @@ class _Equations:
 
 
 def redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[int, np.ndarray]:
-    """Equations that follow from others, as seen beside x, shape (n_x,).
+    """Equations that follow from others near x, shape (n_x,).
 
-    By the number of a constraint block which of its rows, ndarray of bool; blocks without such rows are left out.
+    Masks of rows by the number of the constraint block; blocks without such rows are left out.
     """
     if "redundant rows" not in nlp.cache:
         nlp.cache["redundant rows"] = _redundant_rows(nlp, x, p)
@@ -130,7 +129,7 @@ def _redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[
     for numbers, instants in together.items():
         if sum(_equal(nlp.constraints[number]).size for number in numbers) < 2:
             continue
-        # A row is left out at all of its instants, or at none.
+        # A row is left out at all its instants or at none.
         droppable = {number for number in numbers if seen.count(number) == 1}
         rng = np.random.default_rng(0)
         some = [instants[k] for k in sorted({0, len(instants) // 2, len(instants) - 1})]
@@ -143,9 +142,9 @@ def _redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[
 
 
 def _together(nlp: NLP | PhasesNLP) -> dict[tuple[int, ...], list[dict[int, int]]]:
-    """Blocks with equations that hold together, by number: at which instants, and which of their slices these are.
+    """Numbers of blocks with equations that hold together, with their instants and slices.
 
-    Equations of states have rates of their own, and follow from nothing.
+    Equations of states contain separate rates, and never follow from others.
     """
     states = {state.equation_name for phase in nlp.phases.values() for state in phase.problem.states}
     instants: dict[tuple[int | None, float], dict[int, int]] = {}
@@ -160,17 +159,17 @@ def _together(nlp: NLP | PhasesNLP) -> dict[tuple[int, ...], list[dict[int, int]
 
 
 def _at(block: Block, site: int) -> Block:
-    """A block at one of its sites alone."""
+    """A block at a single site."""
     return replace(block, sites=block.sites.take(np.array([site])), virtual=True)
 
 
 def _equal(block: Block) -> np.ndarray:
-    """Rows that are equations, by number."""
+    """Numbers of the rows that are equations."""
     return np.flatnonzero(block.rows.lower == block.rows.upper)
 
 
 def _spanning(slopes: np.ndarray, bends: np.ndarray, first: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Rows whose slopes span those of all chosen ones, ndarray of bool: some first, then those that bend least."""
+    """Mask of rows whose slopes span those of all chosen ones: `first`, then the most linear ones."""
     left, sizes = slopes.copy(), np.linalg.norm(slopes, axis=1)
     kept = np.zeros(sizes.size, dtype=bool)
     for group in (first, chosen & ~first):

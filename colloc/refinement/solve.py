@@ -1,4 +1,4 @@
-"""Solve: from a problem to a solution that says how far it can be trusted."""
+"""Entry points `solve` and `refine`: from a problem to a solution with error estimates."""
 
 from __future__ import annotations
 
@@ -76,40 +76,40 @@ def solve(
     seconds: float | None = None,
     raise_on_failure: bool = True,
 ) -> Solution | PhasesSolution:
-    """The motion that minimises the cost, from exact sparse derivatives.
+    """Find the motion that minimises the cost, with exact sparse derivatives.
 
     With a curve one program is solved once. Without one a curve is chosen, cheaper optima are sought from other starts,
-    and the grid is refined: `co.solve(problem)` is right to 1e-3, or warns that it is not. These steps are the `plan`,
-    and `Solution.plan` lists those that made the answer.
+    and the grid is refined: `co.solve(problem)` has an error of at most 1e-3, or warns. These steps are the `plan`;
+    `Solution.plan` lists those that produced the answer.
 
     With a constant cost, such as `co.integral(lambda now: 0.0)`, the answer is the feasible motion nearest to the
     guess, measured in scaled variables.
 
-    Building takes as long as solving: for many parameter values or guesses transcribe once, and solve the NLP.
+    Building takes as long as solving: for many parameter values or guesses, transcribe once and solve the NLP.
 
     Parameters
     ----------
     problem : Problem, Phases or NLP
         An NLP, as `transcribe` returns it, brings its curve, formulation of the dynamics and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
-        For Phases one for all phases, or a mapping of phase to curve.
-        By default splines whose accelerations may jump, on twenty equal intervals; in a free duration without a guess
-        on intervals that suit the straight line, timed within the limits.
+        For `Phases` one curve for all phases, or a mapping of phase to curve. By default splines whose accelerations
+        may jump, on twenty equal intervals; for a free duration without a guess, on intervals suited to the straight
+        line, timed within the limits.
     tol : float, optional
-        Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below. By default 1e-3 without a curve, where a cost that by its estimate (``error["cost"]``) is
-        right to a quarter of that is not confirmed by another round; with a curve there is no refinement, and an answer
-        counts as solved up to 1e-2. Beside a plan it is the tolerance of steps that state none.
+        Tolerance of refinement: the grid is refined until the error between the nodes (`Solution.error`) and the
+        relative change of the cost in a refinement iteration are below it. By default 1e-3 without a curve; a cost with
+        an estimated error (``error["cost"]``) of at most a quarter of that needs no further iteration. With a curve
+        there is no refinement by default, and an answer counts as solved up to 1e-2. With a plan, `tol` applies to
+        steps without a tolerance.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
-        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. Where
-        a guess misses what is fixed at the ends, or at single moments on the way, all of it is bent smoothly to meet
-        it. Or a mapping of signal to such, or to numbers, that of the joints as "q":
-        ``{"q": co.line(start, end), "thrust": 2.5}``. For Phases any of these for the whole motion, or a mapping of
-        phase to guess.
+        prescribed end postures, as fast as the limits allow if the duration is free and has no guess. A guess that
+        misses values fixed at the ends or at single times is deformed smoothly as a whole. Or a mapping of signals to
+        such guesses or to numbers, with the joints as "q": ``{"q": co.line(start, end), "thrust": 2.5}``. For `Phases`
+        any of these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
-        Replaces default parameter values by name.
+        Parameter values by name, instead of the defaults.
     plan : sequence of steps, optional
         Steps from `co.refinement`, one after another: `Solve`, `SeekFeasible`, `SeekStarts`, `Refine`, `AtSwitches`, or
         user-defined functions from an `Attempt` to another. By default
@@ -137,31 +137,30 @@ def solve(
         than two seconds are announced on standard error wherever it leads.
     seconds : float, optional
         Time limit of the whole call in seconds, including all starts and rounds of refinement. When it is reached, the
-        best motion found so far is returned with `Status.TIME_LIMIT` and a warning: that of the last complete round,
-        in the first round the best iterate. Building and compiling a program are not cut short.
+        best motion found so far is returned with `Status.TIME_LIMIT` and a warning: that of the last complete
+        refinement iteration, or the best iterate in the first. Building and compiling are not interrupted.
     raise_on_failure : bool
-        False returns the last iterate with its status instead of raising.
+        If False, return the last iterate with its status instead of raising.
 
     Returns
     -------
-    Solution, or PhasesSolution of Phases
-        Also when interrupted by Ctrl-C (best iterate so far), and, with a warning, when its error between the nodes
-        is larger than asked for.
+    Solution, or PhasesSolution for Phases Also after Ctrl-C, with the best iterate so far, and, with a warning, if its
+    error exceeds the tolerance.
 
     Raises
     ------
     InputError
         For arguments that do not fit the problem, or a function that is not finite at the guess.
     SolveError
-        When no optimum was found; names the violated constraints and carries the last iterate.
+        If no optimum was found; names the violated constraints and has the last iterate.
 
     See Also
     --------
-    refine : A finer grid for an answer that exists.
+    refine : Finer grids for an existing solution.
     transcribe : The program, built once for many solves, by any formulation of the dynamics.
-    multistart : Many random starts on any executor, and all the optima to which they lead.
+    multistart : Many random starts on any executor, and all optima that they reach.
     sweep : Solves for many values of parameters.
-    verify : Whether the answer holds, by means of its own.
+    verify : Verification of a solution by independent means.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def solve(
 
 
 def _deadline(begin: float, seconds: float | None) -> float:
-    """When a call ends with the best motion so far, on the clock of `time.perf_counter`."""
+    """Time at which a call ends with the best motion so far, on the clock of `time.perf_counter`."""
     return begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
 
 
@@ -207,20 +206,20 @@ def _program(
     *,
     guessed: bool,
 ) -> NLP | PhasesNLP:
-    """The program of a problem; InputError for arguments beside an NLP that it brings itself."""
+    """The program of a problem; raise InputError for arguments that an NLP already has."""
     if not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guessed) if curve is None else curve
         return program_of(problem, curve, compile=compile)
     for name, value in {"curve": curve, "compile": compile}.items():
         if value is not None:
-            raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
+            raise InputError(f"{name} must be left out for an NLP: pass it to co.transcribe, got {quoted(value)}")
     return problem
 
 
 def _judged_answer(
     end: Attempt, spent: dict[str, float], *, raise_on_failure: bool, seconds: float | None
 ) -> Solution | PhasesSolution:
-    """The motion at the end of a plan, with the steps that made it and the seconds of the call."""
+    """The solution at the end of a plan, with its steps and the seconds of the call."""
     solution = replace(end.answer, outcome=replace(end.answer.outcome, seconds=spent), plan=end.steps)
     assert end.start is not None
     with part("judge"):
@@ -260,34 +259,35 @@ def refine(
     Parameters
     ----------
     solution : Solution
-        Of any status; its curve is the first.
+        A solution of any status; refinement starts with its curve.
     tol : float
-        Relative, see `Solution.error`.
+        Relative tolerance, see `Solution.error`.
     at : "switches", optional
-        In place of a finer grid, arcs: where torques jump between their bounds, or limits begin and cease to hold, the
-        motion of a Problem is divided into phases of free durations, on each of which the active limits hold as
-        equations. It is solved, and arcs are turned, added or dropped, until every limit pushes the right way and no
-        other is met; then on more intervals, until its error is below `tol`. As nothing jumps inside of an arc, a
-        motion from bound to bound, and its costates, are right to many more digits. `optimality.arcs` lists the arcs.
-        Where none are found that hold, the grid is refined instead, with a warning.
+        Arcs instead of a finer grid: the motion of a Problem is divided where torques jump between their bounds, or
+        limits become active or inactive, into phases of free durations on which the active limits are equations. Arcs
+        are changed, added or removed until every multiplier has the right sign and no other limit is exceeded; then the
+        number of intervals is increased until the error is below `tol`. As nothing jumps inside an arc, a motion from
+        bound to bound, and its costates, have many more correct digits. `optimality.arcs` lists the arcs. If no valid
+        arcs are found, the grid is refined instead, with a warning.
     solver, progress, seconds :
         As in `solve`.
 
     Returns
     -------
     Solution
-        With a warning where the tolerance was not reached. At switches a PhasesSolution, whose phases are the arcs.
+        With a warning if the tolerance was not reached. With ``at="switches"`` a PhasesSolution, whose phases are the
+        arcs.
 
     Raises
     ------
     InputError
-        At switches: for a motion in phases, constraints during a part of the motion or at a time inside it, and
-        problems in whose functions the time, the duration or jerk stands.
+        With ``at="switches"``: for a motion in phases, constraints during a part of the motion or at a time inside it,
+        and problems with functions of time, duration or jerk.
 
     See Also
     --------
-    solve : Refines by itself where it is given a tolerance.
-    verify : Whether an answer holds.
+    solve : Refines by itself if it is given a tolerance.
+    verify : Verification of a solution.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def refine(
     if at is not None:
         choice("at", at, ("switches",))
         if solution.ordered is not None:
-            raise InputError("refine at switches takes a motion with one cost, not with costs in order of importance")
+            raise InputError("refine at switches needs a motion with one cost, got costs in order of importance")
         steps = [AtSwitches(tolerance, arcs=True)]
     run = Run(solution.parameters, chosen_solver(solver), progress, tolerance, deadline=deadline)
     with seconds_of_call() as spent:

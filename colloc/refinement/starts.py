@@ -1,8 +1,8 @@
-"""Starts on a coarse grid, and the optima to which they lead: what `SeekStarts` and `multistart` have in common.
+"""Starts on a coarse grid and the optima that they reach, for `SeekStarts` and `multistart`.
 
-Optima on a grid of a few intervals cost little and say little: their costs are off by a per cent or by a third, in one
-basin more than in the other. They are therefore distinguished there, and compared on the grid that is asked for, which
-from a coarse optimum takes a third of the iterations that it takes from a line.
+Optima on a grid of a few intervals are cheap but inaccurate: their costs are off by between one and thirty per cent, in
+one basin more than in another. They are therefore distinguished on the coarse grid, and compared on the final grid,
+where a solve from a coarse optimum takes a third of the iterations of one from a line.
 """
 
 from __future__ import annotations
@@ -29,47 +29,46 @@ from colloc.transcription import NLP, BaseNLP, DeferredNLP, PhasesNLP
 
 Curves = Transcription | Mapping[str, Transcription]
 
-_SAMPLES = 17  # of every phase, by which motions are compared
+_SAMPLES = 17  # samples of every phase, by which motions are compared
 
 
 @spelt
 @dataclass(frozen=True)
 class SearchSettings:
-    """How other starts are looked for, and when two optima are the same.
+    """Settings of a search over starts, and of the comparison of optima.
 
     Parameters
     ----------
     starts : int
-        Number of starts, the guess included.
+        Number of starts, including the guess.
     seed : int
-        Of the random motions.
+        Seed of the random motions.
     keep : int
-        Distinct optima of the coarse grid that are solved on the curve that is asked for.
+        Number of distinct optima of the coarse grid that are solved on the final curve.
     intervals : int
-        Intervals of every phase of the coarse grid, at least; a curve with a few more is screened on as it is.
+        Smallest number of intervals per phase of the coarse grid; a curve with a few more is used unchanged.
     share : float
-        Intervals of the coarse grid, of those of the curve, at least.
+        Smallest number of intervals of the coarse grid, as a fraction of those of the curve.
     iterations : int
         Largest number of iterations of a coarse solve.
     motions : int
-        Random motions from which a start seeks an optimum, the better one of which counts.
+        Number of random motions of a start; the best optimum counts.
     promising : int
-        Starts that begin with the most promising of a few random motions: the first ones.
+        Number of first starts that use the most promising of a few random motions.
     near : float
-        Share of the starts that lie near the best ends so far.
+        Fraction of the starts near the best results so far.
     rounds : int
-        Rounds in which these are solved.
+        Number of rounds in which these are solved.
     parents : int
-        Optima near which they lie.
+        Number of optima near which they start.
     same_cost : float
-        Difference of the costs of equal optima, of their size.
+        Relative difference within which costs of optima are equal.
     same_motion : float
-        Difference of the motions of equal optima, of the joints' ranges and of the duration.
+        Difference within which motions of optima are equal, relative to the joints' ranges and the duration.
     arrived : float
-        Distance from a known optimum, in the same unit, below which a start need not be solved to its end; zero to
-        solve all.
+        Distance from a known optimum, in the same unit, below which a start is stopped; zero to solve all.
     feasible : float
-        Largest violation of constraints, relative, of a start that has arrived.
+        Largest relative violation of constraints of a start that is stopped.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class SearchSettings:
             not_negative(name, getattr(self, name))
 
     def coarser(self, curve: Transcription) -> Transcription:
-        """A curve of its kind with few intervals, of given breakpoints."""
+        """A curve of the same kind with few intervals and fixed breakpoints."""
         intervals = curve.basis.intervals
         if intervals > self.intervals + 2:
             return curve.coarser(max(self.intervals, int(self.share * intervals + 1e-9)))
@@ -121,11 +120,11 @@ class StartJob(NamedTuple):
     number : int
         0 is the guess.
     parent : int, optional
-        The earlier start near whose end it lies.
+        The earlier start near whose result this one begins.
     near : ndarray, optional
-        That end.
+        The decision vector of that result.
     known : sequence of ndarray
-        Motions, by their features, near which it need not be solved to its end.
+        Features of known motions near which the start is stopped.
     """
 
     number: int
@@ -135,21 +134,21 @@ class StartJob(NamedTuple):
 
 
 class ScreeningResult(NamedTuple):
-    """The optimum to which a start has led on the coarse grid, or why there is none.
+    """The optimum of a start on the coarse grid, or the reason of its failure.
 
     Parameters
     ----------
     number : int
     failure : str
-        Why there is no optimum; empty where there is one.
+        Reason of the failure; empty if there is an optimum.
     seconds : float
     cost, cost_scale : float
-        The cost, and the scale that its changes are relative to.
+        The cost, and the scale of its changes.
     motion : ndarray
-        The numbers by which motions are compared, see `motion_features`.
+        Features of the motion, see `motion_features`.
     outcome : Outcome or None
     arrived : int, optional
-        Number of the known motion near which it was stopped.
+        Number of the known motion near which the start was stopped.
     iterations : int
     """
 
@@ -165,7 +164,7 @@ class ScreeningResult(NamedTuple):
 
     @classmethod
     def of(cls, number: int, solution: Solution | PhasesSolution, seconds: float = 0.0) -> Self:
-        """The result that is a solution."""
+        """The result for a solution."""
         motion = motion_features(solution.nlp, solution.x)
         return cls(number, "", seconds, solution.cost, solution.cost_scale, motion, solution.outcome)
 
@@ -185,20 +184,20 @@ def motion_features(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference between two motions, by their features; infinite of what cannot be compared."""
+    """Largest difference between the features of two motions; infinite if they cannot be compared."""
     largest = float(np.abs(a - b).max(initial=0.0)) if a.shape == b.shape else np.inf
     return largest if np.isfinite(largest) else np.inf
 
 
 def alike(a: ScreeningResult, b: ScreeningResult, settings: SearchSettings) -> bool:
-    """Whether two optima are the same: their costs are, and their motions."""
+    """Whether two optima have equal costs and motions."""
     if abs(a.cost - b.cost) > settings.same_cost * max(a.cost_scale, b.cost_scale):
         return False
     return distance(a.motion, b.motion) <= settings.same_motion
 
 
 def grouped(results: Sequence[ScreeningResult], settings: SearchSettings) -> list[list[ScreeningResult]]:
-    """Starts that have led to the same optimum, the best group first and in it the best start."""
+    """Starts grouped by optimum, the best group first, and the best start first in each group."""
     groups: list[list[ScreeningResult]] = []
     for result in sorted((r for r in results if r.outcome is not None), key=lambda r: (r.cost, r.number)):
         group = next((group for group in groups if alike(group[0], result, settings)), None)
@@ -210,13 +209,13 @@ def grouped(results: Sequence[ScreeningResult], settings: SearchSettings) -> lis
 
 
 def batches(settings: SearchSettings, ends: list[ScreeningResult]) -> Iterator[list[StartJob]]:
-    """The guess and random starts, then in rounds starts near the best ends so far.
+    """The guess and random starts, then in rounds starts near the best results so far.
 
     Parameters
     ----------
     settings : SearchSettings
     ends : list of ScreeningResult
-        Those so far, to be continued by the caller.
+        Results so far, to which the caller appends.
     """
     near = int(settings.near * settings.starts)
     first, later = np.split(np.arange(settings.starts), [settings.starts - near])
@@ -227,7 +226,7 @@ def batches(settings: SearchSettings, ends: list[ScreeningResult]) -> Iterator[l
 
 
 def _near(number: int, parents: list[ScreeningResult]) -> StartJob:
-    """A start near an end among some, or a random one where there are none."""
+    """A start near one of some results, or a random one if there are none."""
     if not parents:
         return StartJob(number)
     parent = parents[number % len(parents)]
@@ -236,7 +235,7 @@ def _near(number: int, parents: list[ScreeningResult]) -> StartJob:
 
 
 class _Arrived(Exception):
-    """A start is so near a known optimum that it need not be solved to its end."""
+    """Raised when a start is so near a known optimum that it can be stopped."""
 
     def __init__(self, number: int):
         super().__init__()
@@ -245,12 +244,12 @@ class _Arrived(Exception):
 
 @dataclass(frozen=True, eq=False)
 class CoarseStarts(Portable):
-    """A worker for starts: a program on a coarse grid, inequalities at its nodes, kept from start to start.
+    """Worker for starts: a program on a coarse grid, with inequalities at its nodes, kept from start to start.
 
     Parameters
     ----------
     program : NLP, PhasesNLP or DeferredNLP
-        The coarse one.
+        The coarse program.
     run : Run
     settings : SearchSettings
     guess : optional
@@ -258,7 +257,7 @@ class CoarseStarts(Portable):
     has_line : bool
         Whether start 1 is the straight line.
     spans : sequence of float, optional [s]
-        Durations of the phases that are varied; by default those of the default guesses.
+        Durations of the phases, to be varied; by default those of the default guesses.
     """
 
     program: NLP | PhasesNLP | DeferredNLP
@@ -270,16 +269,18 @@ class CoarseStarts(Portable):
 
     @property
     def nlp(self) -> NLP | PhasesNLP:
-        """The program itself."""
+        """The coarse program, built."""
         return self.program.built
 
     @cached_property
     def durations(self) -> list[float]:
-        """Durations of the phases that are varied, which by default are costlier to time than to vary [s]."""
+        """Durations of the phases, to be varied, computed on first use [s]."""
         return list(self.spans) or default_durations(self.nlp)
 
     def __call__(self, job: StartJob) -> ScreeningResult:
-        """The better optimum of some motions. Start 0 is the guess itself; of others seed and number decide."""
+        """Solve from several motions and return the best optimum. Start 0 is the guess; others depend on seed and
+        number.
+        """
         begin, rng = time.perf_counter(), np.random.default_rng([self.settings.seed, job.number])
         best = self._search(job, rng)
         for _ in range(self.settings.motions - 1 if job.number else 0):
@@ -291,7 +292,7 @@ class CoarseStarts(Portable):
         return best._replace(seconds=time.perf_counter() - begin)
 
     def _search(self, job: StartJob, rng: np.random.Generator) -> ScreeningResult:
-        """A search for an optimum, to its end or until it is near a known one."""
+        """Search for an optimum until it converges or is near a known one."""
         iterations = 0
 
         def watch(now: Iteration) -> None:
@@ -315,7 +316,7 @@ class CoarseStarts(Portable):
         return ScreeningResult.of(job.number, solution)._replace(iterations=iterations)
 
     def _start(self, job: StartJob, rng: np.random.Generator) -> Any:
-        """Where a start begins: the guess, the straight line, a motion near another, or a random one."""
+        """Initial motion of a start: the guess, the straight line, a motion near another, or a random one."""
         nlp, parameters = self.nlp, self.run.parameters
         if not job.number:
             return self.guess
@@ -328,11 +329,11 @@ class CoarseStarts(Portable):
         return Start(random_start(nlp, self.durations, rng))
 
     def solution(self, result: ScreeningResult) -> Solution | PhasesSolution:
-        """The solution on the coarse grid to which a start has led."""
+        """The solution of a start on the coarse grid."""
         assert result.outcome is not None
         return solution_of(self.nlp, result.outcome, self.run.parameters)
 
 
 def nearest(known: Sequence[np.ndarray], motion: np.ndarray, within: float) -> int | None:
-    """Number of the first of some motions within a distance; None where there is none."""
+    """Number of the first known motion within a distance; None if there is none."""
     return next((k for k, other in enumerate(known) if distance(other, motion) <= within), None)

@@ -1,4 +1,4 @@
-"""Reservations about an answer, in sentences: causes of a violation, a grid too coarse, bounds that decide."""
+"""Warnings about a solution, as sentences: causes of a violation, a coarse grid, active bounds of the duration."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from colloc.support.display import short
 
 _AT_BOUND = 1e-6  # of the duration
 _VARIES = 0.15  # of a quantity's range
-_OVERSHOOT = 1.0  # of half a quantity's range: no switch, but a spline that swings, exceeds its bound by more
-_NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
-_NAMED = 3  # intervals in a sentence
+_OVERSHOOT = 1.0  # of half a quantity's range: a larger excess is an oscillation, not a switch
+_NEAR = 0.02  # of a quantity's range: closer values are at the bound
+_NAMED = 3  # intervals named in a sentence
 
 
 def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
-    """Sentences of warning, none for an answer without reservation.
+    """Warnings as sentences; none for a flawless solution.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
 
 
 def _of_phase(phase: Solution, advice: str) -> list[str]:
-    """Sentences of warning for a phase by itself, and what to do about its grid."""
+    """Warnings about one phase, with advice about its grid."""
     sentences, tolerance = [], phase.outcome.tolerance
     if causes := _causes(phase):
         sentences.append(f"{'; '.join(causes)}: {advice}")
@@ -71,24 +71,22 @@ def _idle(problem: Problem) -> list[str]:
 
 
 def _advice(solution: Solution | PhasesSolution, phase: Solution) -> str:
-    """What makes the grid of a phase fine enough: where refining it has ended without, what goes further."""
+    """Advice for a finer grid of a phase, or what else to try after refinement has ended."""
     if not solution.rounds:
         return f"refine, as in co.solve(..., tol={min(phase.outcome.tolerance, 1e-3):.1g})"
     error = phase.error
     count, gain = len(solution.rounds), error["cost"]
-    end = f"refining ended after {count} rounds" if count > 1 else "refining ended with the first grid"
+    end = f"refinement ended after {count} iterations" if count > 1 else "refinement ended with the first grid"
     if phase is solution and gain.total > phase.outcome.cost_tolerance and held_up_by_limits(phase):
-        return f'{end}, and limits begin or cease to hold {_when(phase)}: co.refine(solution, at="switches") finds when'
+        return f'{end}, and limits become active or inactive {_when(phase)}: try co.refine(solution, at="switches")'
     worst = max(error.sources.values(), key=lambda source: source.total).worst
     if np.diff(phase.nlp.grid.breakpoints)[worst] < NARROWEST * PIECES:
-        return (
-            f"{end}, on intervals as narrow as make sense: what changes there needs a smoother statement, or more time"
-        )
-    return f"{end}, as finer grids led to nothing better: another start may, as with co.refinement.SeekStarts(20)"
+        return f"{end}, with the narrowest useful intervals: use smoother functions there, or more time"
+    return f"{end}, as finer grids gave no improvement: try other starts, as with co.refinement.SeekStarts(20)"
 
 
 def _when(phase: Solution) -> str:
-    """Times of the intervals that make up most of what limits not met may gain, at most three."""
+    """Times of the intervals with most of the gain by limits that should be reached, at most three."""
     t, limits = phase.error.t, phase.error["cost"].limits
     largest = np.sort(np.argsort(-limits)[:_NAMED])
     most = largest[limits[largest] > limits.max() / 10]
@@ -96,9 +94,9 @@ def _when(phase: Solution) -> str:
 
 
 def _causes(phase: Solution) -> list[str]:
-    """Why the grid of a phase is too coarse for its motion, in sentences; none if it is not.
+    """Reasons why the grid of a phase is too coarse, as sentences; none if it is not.
 
-    Of a motion that does not hold nobody asks how far its cost is from the best, which may take as long as the search.
+    The distance of the cost from the best, which may take as long as the solve, is not estimated for invalid motions.
     """
     if phase.status is not Status.COARSE:
         return []
@@ -114,26 +112,26 @@ def _causes(phase: Solution) -> list[str]:
 
 
 def _given_duration(cost: Cost, horizon: Free) -> list[str]:
-    """A cost of a duration that is given."""
+    """A warning about a cost of a fixed duration."""
     if horizon.lower < horizon.upper or not any(term.fn is None and term.weight for term in cost.terms):
         return []
     return [
-        f"the cost contains the duration, which is given, {short(horizon.upper)} s, so that it changes nothing: leave "
+        f"the cost contains the duration, which is fixed at {short(horizon.upper)} s and has no effect: leave "
         "it free, as in duration=co.Free(lower, upper), or out of the cost"
     ]
 
 
 def _change(solution: Solution | PhasesSolution) -> str:
-    """A cost that has not settled."""
-    change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
+    """A warning about a cost that has not converged."""
+    change = f"the cost changed by {solution.cost_change:.1e} of its size in the last refinement iteration"
     if len(solution.rounds) == 1:
-        change = "no finer grid led to an optimum that confirms the cost"
+        change = "no finer grid gave an optimum that confirms the cost"
     worst = max(solution.phases.values(), key=lambda phase: phase.error["cost"].total)
     return f"{change}, tolerance {solution.outcome.tolerance:.1g}: {_advice(solution, worst)}"
 
 
 def _sum(solution: Solution | PhasesSolution) -> str:
-    """Errors that are small enough one by one, and not together."""
+    """A warning about errors that are only together too large."""
     error, tolerance = solution.judged_error, solution.outcome.tolerance
     parts = ", ".join(f"{name} {total:.1e}" for name, total in error.totals.items() if total > tolerance / 100)
     worst = max(solution.phases.values(), key=lambda phase: float(phase.judged_error))
@@ -148,17 +146,17 @@ def _is_bound(solution: Solution, violation: Violation) -> bool:
 
 
 def _violated(solution: Solution, worst: Violation) -> str:
-    """A violation by its cause: a switch within an interval, or a bound exceeded between nodes."""
+    """A violation with its cause: a switch within an interval, or a bound exceeded between nodes."""
     grid = solution.nlp.grid
     k = int(grid.basis.interval(np.array([worst.t / solution.duration]))[0])
     start, end = grid.breakpoints[k : k + 2] * solution.duration
     if worst.constraint == "tau bounds" and worst.relative < _OVERSHOOT and _switches(solution)[k]:
         joint = worst.row.removeprefix("tau[").removesuffix("]")
-        excess, strays = _clipped(solution, k, solution.problem.model.joint_names.index(joint))
+        excess, deviation = _clipped(solution, k, solution.problem.model.joint_names.index(joint))
         over = np.count_nonzero(excess) * (end - start) / FINE
         return (
             f"{joint} torque switches in interval {k} (t = {short(start)} .. {short(end)} s), {worst} over for "
-            f"{short(1e3 * over)} ms; clipped, {joint} strays by {short(strays)} there"
+            f"{short(1e3 * over)} ms; with the torque clipped, {joint} deviates by {short(deviation)}"
         )
     share = f"{worst.relative:.1%} of" if worst.relative < 10 else f"{worst.relative:.0f} times"
     size = f"its natural size, {worst.in_unit(worst.size)}"
@@ -166,7 +164,7 @@ def _violated(solution: Solution, worst: Violation) -> str:
 
 
 def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray, float]:
-    """Torque beyond a joint's limits on the fine grid of an interval, and where the joint goes without it."""
+    """Torque beyond a joint's limits on the fine grid of an interval, and the deviation of the joint without it."""
     problem, grid = solution.problem, solution.nlp.grid
     start, end = grid.breakpoints[interval : interval + 2]
     u = np.linspace(0, 1, FINE + 1)
@@ -187,7 +185,7 @@ def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray,
 
 
 def _duration(solution: Solution) -> list[str]:
-    """A free duration that ended on one of its bounds."""
+    """A warning about a free duration at one of its bounds."""
     horizon, T = solution.problem.horizon, solution.duration
     if horizon.lower == horizon.upper:
         return []
@@ -198,7 +196,7 @@ def _duration(solution: Solution) -> list[str]:
                 ""
                 if limited or name == "upper"
                 else (
-                    ", and no torque, velocity or acceleration is bounded: state limits, as in co.bounds(tau=(-10, 10))"
+                    ", and no torque, velocity or acceleration is bounded: add limits, as in co.bounds(tau=(-10, 10))"
                 )
             )
             return [f"the duration ended at its {name} bound, {short(bound)} s{reason}"]
@@ -206,7 +204,7 @@ def _duration(solution: Solution) -> list[str]:
 
 
 def _switches(solution: Solution) -> np.ndarray:
-    """Intervals in which, or beside which, a quantity leaves or reaches a bound, ndarray of bool, (intervals,)."""
+    """Mask of intervals in or next to which a quantity leaves or reaches a bound, shape (intervals,)."""
     problem, grid = solution.problem, solution.nlp.grid
     intervals, u = grid.basis.intervals, np.linspace(0.02, 0.98, 7)
     sample = solution.at(points_inside(grid.breakpoints, u).s * solution.duration)
@@ -219,7 +217,7 @@ def _switches(solution: Solution) -> np.ndarray:
         near = _NEAR * span
         at_bound = ((values > upper[limited] - near) | (values < lower[limited] + near)).any(axis=1)
         low, high = values.min(axis=1), values.max(axis=1)
-        # Two neighbours and the jump between them are looked at together.
+        # Two neighbours and the jump between them are checked together.
         varies = np.maximum(high[1:], high[:-1]) - np.minimum(low[1:], low[:-1]) > _VARIES * span
         both = varies & (at_bound[1:] | at_bound[:-1])
         inside = (high - low > _VARIES * span) & at_bound

@@ -167,7 +167,7 @@ def test_refining_refines_all_levels():
     assert finer.duration == pytest.approx(0.391854539516, rel=1e-3)
     assert coarse.duration > finer.duration + 1e-3
     assert finer.levels["duration"] == finer.duration
-    with pytest.raises(co.InputError, match="refine at switches takes a motion with one cost"):
+    with pytest.raises(co.InputError, match="refine at switches needs a motion with one cost"):
         co.refine(coarse, at="switches")
 
 

@@ -104,7 +104,7 @@ def test_without_a_proof_it_is_said_what_was_tried():
         assert re.search(
             r"from the straight line, .*a random motion on 10, 20, 40 intervals: .* left, most at tau", said
         )
-        assert "this proves nothing" in said
+        assert "a motion may exist" in said
     else:
         assert last.status is Status.INFEASIBLE
 

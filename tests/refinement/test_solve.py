@@ -264,7 +264,7 @@ def test_a_sweep_pays_the_build_once_and_starts_warm(choice: bool):
 )
 def test_an_nlp_brings_what_it_was_made_with(given: dict):
     (name,) = given
-    with pytest.raises(co.InputError, match=f"an NLP brings its {name}; give {name} to co.transcribe"):
+    with pytest.raises(co.InputError, match=f"{name} must be left out for an NLP: pass it to co.transcribe"):
         co.solve(co.transcribe(smooth(), co.BSpline(5)), **given)
 
 

@@ -378,8 +378,8 @@ def test_a_coarse_answer_of_a_refinement_names_what_goes_further(rough, attempts
         answer = co.refine(rough, 1e-5)
     (sentence,) = {str(warning.message) for warning in caught}
     assert answer.status is co.solver.Status.COARSE
-    assert "refining ended after 2 rounds, and limits begin or cease to hold near t = " in sentence
-    assert sentence.endswith('co.refine(solution, at="switches") finds when')
+    assert "refinement ended after 2 iterations, and limits become active or inactive near t = " in sentence
+    assert sentence.endswith('try co.refine(solution, at="switches")')
     named = [float(time) for time in sentence.split("near t = ")[1].split(" s:")[0].split(", ")]
     assert all(np.abs(time - np.array([0.045709, 0.195927, 0.2353])).min() < 0.02 for time in named)
 
@@ -392,7 +392,7 @@ def test_a_coarse_answer_that_was_not_refined_is_to_be():
 def test_a_coarse_answer_that_limits_do_not_hold_up_is_to_start_anew(monkeypatch):
     monkeypatch.setattr("colloc.refinement.rounds._ROUNDS", 1)
     swing = replace(two_link, duration=1.0, minimize=co.integral(lambda now: ca.sumsqr(now.tau)))
-    with pytest.warns(co.refinement.SolutionWarning, match="ended with the first grid, as finer grids led to nothing"):
+    with pytest.warns(co.refinement.SolutionWarning, match="first grid, as finer grids gave no improvement"):
         co.solve(swing, co.BSpline(3), tol=1e-6)
 
 
