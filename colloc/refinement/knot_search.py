@@ -1,9 +1,8 @@
-"""Breakpoints that are unknowns, sought in rounds.
+"""Search for optimal breakpoints, in iterations.
 
-Knots make a program of the most regular kind one that is not convex and, where a motion is smooth, nearly singular: let
-go at once they run into each other. They are therefore moved from the optimum on given breakpoints, each by less than
-half an interval in a round, so that their order is never in question, as in a trust region, and a round counts only
-if it lowers the cost.
+Free breakpoints make even a very regular program nonconvex and, for smooth motions, nearly singular: without limits
+breakpoints collide. They are therefore moved from the optimum on fixed breakpoints, each by less than half an interval
+per iteration, as in a trust region, which preserves their order. An iteration counts only if it lowers the cost.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ import numpy as np
 from colloc.solver import Outcome, Start, Status
 from colloc.transcription import NLP
 
-PATIENCE = 150  # iterations of a round
+PATIENCE = 150  # solver iterations per iteration of the search
 _ROUNDS = 10
-_REACH, _LEAST = 0.4, 0.02  # of an interval: how far a breakpoint may move in a round, and when to give up
-_SETTLED = 1e-8  # relative gain of a round after which there is none
+_REACH, _LEAST = 0.4, 0.02  # of an interval: largest and smallest trust region of a breakpoint
+_SETTLED = 1e-8  # relative gain below which the search ends
 
 
 class KnotSearch(NamedTuple):
-    """The end of a search for breakpoints.
+    """Result of a search for breakpoints.
 
     Parameters
     ----------
     x : ndarray, shape (n_x,)
-        The best decision vector, breakpoints included.
+        The best decision vector, including breakpoints.
     status : Status
-        SOLVED where further rounds would gain nothing, INTERRUPTED, or ITERATION_LIMIT.
+        SOLVED if further iterations would gain nothing, INTERRUPTED, or ITERATION_LIMIT.
     iterations : int
     seconds : dict of str to float
-        As those of a solution.
+        As in a solution.
     """
 
     x: np.ndarray
@@ -43,18 +42,18 @@ class KnotSearch(NamedTuple):
 
 
 def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> KnotSearch:
-    """Breakpoints that lower the cost.
+    """Find breakpoints that lower the cost.
 
     Parameters
     ----------
     nlp : NLP
-        On a grid whose breakpoints are free.
+        Program on a grid with free breakpoints.
     x : ndarray, shape (n_x,)
         The optimum on the breakpoints in it.
     p : ndarray
         Parameter values.
     run : callable
-        Start -> end of a solve of the program.
+        Solve of the program: takes a Start, returns an Outcome.
     """
     index = nlp.grid.layout["knots"][:, 0]
     reach, best, iterations = _REACH, float(nlp.f(x, p)), 0

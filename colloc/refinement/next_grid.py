@@ -1,14 +1,14 @@
-"""The next grid: where a solution is not yet what its problem asks for, intervals are split or their degree raised.
+"""The next grid: intervals of a solution are split or their degree is raised where necessary.
 
-An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
-make up nine tenths (the marking of Doerfler 1996) of what it might gain on splines that can do more (`CostGap`): by
-limits that are not met on the whole of an interval, as at switches, on which a grid closes in, and ripples below a
-bound; and by motions that the curve has not. Where there is nothing to gain, or a round has gained nothing, all
-intervals are split in two, because that a cost has converged shows only on a finer grid. Curves say
-themselves how they become finer (`Transcription.finer`): a `BSpline` may have jumps of the acceleration at new
-breakpoints of the first kind, as switches have, and `Radau` a higher degree where the motion is smooth.
+An interval is split in three if its error is above the tolerance. While the cost still changes, intervals are also
+split that make up nine tenths (the marking of Doerfler 1996) of the possible gain on richer splines (`CostGap`): by
+limits that are not reached on a whole interval, as at switches, which a grid encloses, and ripples below a bound; and
+by motions that the curve cannot represent. If there is nothing to gain, or an iteration has gained nothing, all
+intervals are split in two, because only a finer grid shows that a cost has converged. Each curve has its own way to
+become finer (`Transcription.finer`): a `BSpline` may have jumps of the acceleration at new breakpoints of the first
+kind, as switches do, and `Radau` a higher degree where the motion is smooth.
 
-Neighbours whose errors are far below the tolerance are not joined again, and degrees of B-splines not raised: on the
+Neighbours with errors far below the tolerance are not joined again, and degrees of B-splines are not raised: on the
 classic problems and the two-link time optimum (54 refinements, of which 52 are solved) joining saves 6 % of the
 variables and no time, and of degrees 3, 4, 5 and 7 the default, 4, takes the fewest variables and seconds.
 """
@@ -26,14 +26,14 @@ from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.solution import Solution
 from colloc.transcription import NLP, PhasesNLP, on_curves
 
-PIECES = 3  # into which an interval is split where its error is too large
-NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
-_NARROWEST_WITHOUT_LIMITS = 1e-8  # of the duration, where nothing can switch: layers at the ends of a long motion
-_SHARE = 0.9  # of the gain that is looked for in a round
+PIECES = 3  # parts into which an interval with too large an error is split
+NARROWEST = 1e-4  # of the duration: on narrower intervals switches cannot be distinguished from rounding
+_NARROWEST_WITHOUT_LIMITS = 1e-8  # of the duration, without limits: layers at the ends of a long motion
+_SHARE = 0.9  # fraction of the possible gain that an iteration aims at
 
 
 def round_of(solution: Solution | PhasesSolution) -> RefinementRound:
-    """A solution as a round of a refinement."""
+    """The record of a solution as a refinement iteration."""
     seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
     return RefinementRound(
         solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations
@@ -41,20 +41,19 @@ def round_of(solution: Solution | PhasesSolution) -> RefinementRound:
 
 
 def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
-    """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
+    """Whether the cost no longer changes: in an iteration after which bounds have little to gain, or in a further one."""
     if solution.cost_change > tol:
         return False
     costs = [round.cost for round in solution.rounds]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
     if any(phase.problem.states for phase in solution.phases.values()):
-        return twice  # equations that a motion misses may hide what it could gain
+        return twice  # errors of equations may hide a possible gain
     return twice or solution.error["cost"].total <= tol
 
 
 def held_up_by_limits(solution: Solution) -> bool:
-    """Whether limits that begin or cease to hold inside of intervals make more than half of what the cost may gain.
-
-    That is, in a problem that can be divided where they do.
+    """Whether limits that become active or inactive inside intervals make up more than half of the possible gain, in a
+    problem that can be divided into arcs.
     """
     gain, problem = solution.error["cost"], solution.problem
     decisive = gain.limits.sum() > gain.per_interval.sum() / 2
@@ -62,9 +61,9 @@ def held_up_by_limits(solution: Solution) -> bool:
 
 
 def next_nlp(solution: Solution | PhasesSolution, tol: float, *, settled: bool) -> NLP | PhasesNLP | None:
-    """The motion on finer grids where they are in question; None if there is no such grid."""
+    """The program on finer grids where necessary; None if no grid can be refined."""
     change, error = solution.cost_change, solution.error
-    # Where sources are small enough one by one, and not together, each may have its part.
+    # If sources are small enough separately, but not together, each may have its part.
     limit = tol if max(error.totals.values()) > tol or float(error) <= tol else tol / len(error.totals)
     finer = {name: next_curve(phase, tol, limit, change, settled=settled) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
@@ -73,30 +72,30 @@ def next_nlp(solution: Solution | PhasesSolution, tol: float, *, settled: bool) 
 def _with_curves(
     solution: Solution | PhasesSolution, curves: Mapping[str, Transcription | None]
 ) -> NLP | PhasesNLP | None:
-    """The motion on other curves, by phase, where there are any; None without one."""
+    """The program on other curves, by phase; None without any."""
     if not any(curves.values()):
         return None
     return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.nlp.curves.items()})
 
 
 def halved(solution: Solution | PhasesSolution) -> NLP | PhasesNLP | None:
-    """The motion on all intervals split in two; None if they are as narrow as makes sense."""
+    """The program with all intervals split in two; None if they are too narrow."""
     finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
 def next_curve(solution: Solution, tol: float, limit: float, change: float, *, settled: bool) -> Transcription | None:
-    """A finer grid for a solution; None where every interval in question is as narrow as makes sense.
+    """A finer curve for a solution; None if all intervals in question are too narrow.
 
     Parameters
     ----------
     solution : Solution
     tol : float
-        Error that the motion may have, all sources together.
+        Largest error of the motion, all sources together.
     limit : float
-        That which a source of it may have.
+        Largest error of one source.
     change : float
-        Relative change of the cost in the last round.
+        Relative change of the cost in the last iteration.
     settled : bool
         Whether the cost no longer changes.
     """
@@ -104,7 +103,7 @@ def next_curve(solution: Solution, tol: float, limit: float, change: float, *, s
     pieces = np.ones(_widths(solution).size, dtype=int)
     for source in error.sources.values():
         if source.total > limit:
-            # What adds up must be small everywhere, and what does not below the tolerance.
+            # Errors that add up must be small everywhere, others below the tolerance.
             values = source.per_interval
             pieces[values > (limit if values.max() > limit else limit / values.size)] = PIECES
     switching = np.zeros(pieces.size, dtype=bool)
@@ -121,12 +120,12 @@ def next_curve(solution: Solution, tol: float, limit: float, change: float, *, s
 
 
 def _widths(solution: Solution) -> np.ndarray:
-    """Widths of all intervals, as shares of the duration."""
+    """Widths of all intervals, as fractions of the duration."""
     return np.diff(solution.nlp.grid.breakpoints)
 
 
 def _has_limits(nlp: NLP) -> bool:
-    """Whether there are bounds or inequalities, which may begin and cease to hold."""
+    """Whether there are bounds or inequalities, which may become active or inactive."""
     bounded = np.isfinite(nlp.lower) | np.isfinite(nlp.upper)
     lower, upper = nlp.bounds_g
     return bool((bounded & (nlp.lower < nlp.upper)).any() or (lower < upper).any())
@@ -135,15 +134,15 @@ def _has_limits(nlp: NLP) -> bool:
 def _finer(
     solution: Solution, pieces: np.ndarray, switching: np.ndarray | None = None, smooth: np.ndarray | None = None
 ) -> Transcription | None:
-    """The curve of a solution with its intervals split; None if all are as narrow as makes sense.
+    """The curve of a solution with its intervals split; None if all are too narrow.
 
     Parameters
     ----------
     solution : Solution
     pieces : ndarray of int, shape (intervals,)
     switching, smooth : ndarray of bool, shape (intervals,), optional
-        Where accelerations may jump at new breakpoints, and where more degrees may take the place of more intervals;
-        nowhere by default.
+        Intervals in which accelerations may jump at new breakpoints, and in which a higher degree may replace more
+        intervals; none by default.
     """
     narrowest = NARROWEST if _has_limits(solution.nlp) else _NARROWEST_WITHOUT_LIMITS
     pieces = np.where(_widths(solution) / pieces < narrowest, 1, pieces)

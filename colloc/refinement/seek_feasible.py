@@ -1,8 +1,8 @@
-"""The search for a motion that meets all constraints, where a solver has found none, and the case that there is none.
+"""Search for a motion that meets all constraints after a failed solve, and evidence that there is none.
 
 A solver that ends "infeasible" has found a point from which no small step violates less, on one grid. Here the least
-violation is sought from other starts and on finer grids, and where it vanishes the program is solved from there. Where
-it is one positive number from all of them, and about the same on a finer grid, the problem counts as infeasible.
+violation is sought from other starts and on finer grids. If it vanishes, the program is solved from there. If it is the
+same positive number from all starts, and about the same on a finer grid, the problem counts as infeasible.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ Program = NLP | PhasesNLP
 Answer = Solution | PhasesSolution
 
 _SOUGHT = (Status.NOT_FOUND, Status.FAILED, Status.DIVERGED, Status.ITERATION_LIMIT)
-_NONE = 1e-4  # of natural sizes, in the mean square: less is the solver's rounding
-_SAME = 0.02  # of a least violation: from two starts it is the same
-_KEPT = 0.85  # of a least violation that is left on twice as many intervals, at least, where it is not that of the grid
-_ITERATIONS = 500  # of the program from a start
-_WORK, _LEAST_WORK = 8.0, 1_000_000  # iterations times unknowns, of those of the first run, and at least
+_NONE = 1e-4  # of natural sizes, root mean square: smaller violations are rounding of the solver
+_SAME = 0.02  # of a least violation: tolerance of equal ones from two starts
+_KEPT = 0.85  # of a least violation: fraction that remains on a halved grid if it is not due to the grid
+_ITERATIONS = 500  # iterations of the program from a start
+_WORK, _LEAST_WORK = 8.0, 1_000_000  # iterations times unknowns: relative to the first run, and at least
 _MANY = 1000  # iterations: a smaller limit was set by the user
 _ROUNDING = 1e-9  # of a slope
-_HALVINGS = 2  # of all intervals
+_HALVINGS = 2  # times that all intervals are halved
 _SEED = 7
 _RANDOM = 3  # random motions on a grid
 _SIMULATED, _RANDOMLY = "a simulated motion", "a random motion"
-_ANYWHERE = "anywhere"  # of linear rows the least violation is the same
+_ANYWHERE = "anywhere"  # for linear rows, whose least violation does not depend on the start
 
 
 class Trial(NamedTuple):
-    """A search for the least violation: the grid, as often as it was halved, where it began, and how it ended."""
+    """A search for the least violation: grid, number of halvings, start and result."""
 
     level: int
     start: str
@@ -58,7 +58,7 @@ class Trial(NamedTuple):
 
 
 class _CutShort(Exception):
-    """Time has run out, or Ctrl-C was pressed."""
+    """Raised at the time limit or by Ctrl-C."""
 
     def __init__(self, status: Status):
         super().__init__()
@@ -66,19 +66,19 @@ class _CutShort(Exception):
 
 
 def feasible_motion(nlp: Program, failed: Answer, run: Run, guess: MotionGuess, *, finer: bool) -> Answer:
-    """The optimum from another start, or on a finer grid, or the failed one with what was tried and what that proves.
+    """The optimum from another start or on a finer grid, otherwise the failed solution with an account of the search.
 
     Parameters
     ----------
     nlp : NLP or PhasesNLP
         The program that was solved.
     failed : Solution or PhasesSolution
-        Its end, of any status.
+        The failed solution, of any status.
     run : Run
     guess : optional
         As in `solve`.
     finer : bool
-        Whether the answer may be on a finer grid than was asked for.
+        Whether the answer may be on a finer grid than requested.
     """
     status, few = failed.outcome.status, failed.iterations < _MANY
     if status not in _SOUGHT or (status is Status.ITERATION_LIMIT and few):
@@ -93,7 +93,7 @@ def feasible_motion(nlp: Program, failed: Answer, run: Run, guess: MotionGuess, 
         if found is not None and not finer and found.nlp is not nlp:
             again = search.solved(nlp, found, "a motion on a finer grid")
             if again is None:
-                return search.unsolved(f"a motion exists on {_intervals(found.nlp)} intervals")
+                return search.unsolved(f"a feasible motion exists on {_intervals(found.nlp)} intervals")
             return again
     except _CutShort as cut:
         return cut_short(failed, cut.status)
@@ -110,10 +110,10 @@ class _FeasibilitySearch:
     guess: MotionGuess
     trials: list[Trial] = field(default_factory=list)
     linear: list[float] = field(default_factory=list)  # least violations of the linear rows, grid by grid
-    work: int = 0  # of programs solved: iterations times unknowns
+    work: int = 0  # work of solved programs: iterations times unknowns
 
     def optimum(self) -> Answer | None:
-        """The first optimum to which a start leads; None where all end at a violation, or the work is done."""
+        """The first optimum that a start reaches; None if all end at a violation, or the work limit is reached."""
         for level, nlp in enumerate(self._grids()):
             if self._contradicts_itself(nlp, level):
                 return None
@@ -126,7 +126,7 @@ class _FeasibilitySearch:
                 except KeyboardInterrupt:
                     raise _CutShort(Status.INTERRUPTED) from None
                 self.trials.append(Trial(level, start, _intervals(nlp), end))
-                # What was simulated meets the equations of motion, which the least violation gives up.
+                # A simulated motion satisfies the equations of motion, which a least violation may not.
                 first = next(trial.end.left for trial in self.trials if trial.level == level)
                 elsewhere = start == _SIMULATED and abs(end.left - first) > _SAME * first
                 point = end.x if end.left <= _NONE else x if elsewhere else None
@@ -137,7 +137,7 @@ class _FeasibilitySearch:
         return None
 
     def _grids(self) -> Iterator[Program]:
-        """The grid itself, then with every interval halved, and again."""
+        """The grid, then repeatedly with every interval halved."""
         nlp = self.nlp
         yield nlp
         for _ in range(_HALVINGS if all(is_ours(type(curve)) for curve in nlp.curves.values()) else 0):
@@ -149,9 +149,8 @@ class _FeasibilitySearch:
             yield nlp
 
     def _contradicts_itself(self, nlp: Program, level: int) -> bool:
-        """Whether rows that are linear in the motion, by themselves, leave a violation on this grid and the one before.
-
-        It is the least there is, wherever a search begins.
+        """Whether rows that are linear in the motion leave a violation on this grid and the one before, a global
+        minimum.
         """
         if level > 1 or any(nlp.free[phase.grid.layout.duration].any() for phase in nlp.motions):
             return False
@@ -165,7 +164,7 @@ class _FeasibilitySearch:
         return False
 
     def _starts(self, nlp: Program, level: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Where searches on a grid begin, with their names."""
+        """Starts of searches on a grid, with names."""
         p = self.run.parameters
         guess = start_from(nlp, self.guess, p).x
         yield "the straight line" if self.guess is None else "the guess", guess
@@ -178,7 +177,7 @@ class _FeasibilitySearch:
             yield _RANDOMLY, self._random(nlp, guess, np.random.default_rng([_SEED, number]))
 
     def _random(self, nlp: Program, guess: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A random motion; where there are no joints to move, or a chain cannot be closed, the guess with noise."""
+        """A random motion; the guess with noise if there are no joints, or a chain cannot be closed."""
         if any(phase.problem.model.n for phase in nlp.motions):
             with suppress(InputError):
                 return random_start(nlp, default_durations(nlp), rng)
@@ -186,14 +185,14 @@ class _FeasibilitySearch:
         return np.clip(np.where(nlp.free, guess + noise, guess), nlp.lower, nlp.upper)
 
     def _exhausted(self) -> bool:
-        """Whether there is no time left, or the work is done that is due to a search."""
+        """Whether the time or the work limit is reached."""
         if time.perf_counter() > self.run.deadline:
             return True
         sought = sum(trial.end.iterations * 2 * trial.end.x.size for trial in self.trials)
         return sought + self.work > max(_WORK * self.failed.iterations * self.failed.nlp.n_x, _LEAST_WORK)
 
     def solved(self, nlp: Program, guess: MotionGuess | Start, start: str) -> Answer | None:
-        """The optimum from a motion; None where the solver finds none."""
+        """The optimum from a motion; None if the solver fails."""
         solver = self.run.solver.limited(iterations=_ITERATIONS)
         solution, _ = replace(self.run, solver=solver)(nlp, guess, time.perf_counter())
         outcome, self.work = solution.outcome, self.work + solution.iterations * nlp.n_x
@@ -201,13 +200,12 @@ class _FeasibilitySearch:
             raise _CutShort(outcome.status)
         if outcome.status is not Status.SOLVED:
             return None
-        how = f"{outcome.strategy}, by way of the least violation from {start} on {_intervals(nlp)} intervals"
+        how = f"{outcome.strategy}, started at the least violation from {start} on {_intervals(nlp)} intervals"
         return replace(solution, outcome=replace(outcome, strategy=how))
 
     def _proves(self) -> bool:
-        """Whether all searches on the finest grid end at one violation, which is that of the grid before.
-
-        Searches that end at several show only that there are several minima.
+        """Whether all searches on the finest grid end at one violation, that of the previous grid. Different violations
+        only show that there are several minima.
         """
         if self.trials[-1].start == _ANYWHERE:
             return True
@@ -219,7 +217,7 @@ class _FeasibilitySearch:
         return least > _NONE and most <= (1 + _SAME) * least and _KEPT <= least / coarser <= 1 / _KEPT
 
     def unsolved(self, found: str = "") -> Answer:
-        """The failed motion with the status that the searches justify, and with what they were."""
+        """The failed motion with the status that the searches justify, and an account of them."""
         outcome = self.failed.outcome
         if not self.trials:
             return self.failed
@@ -237,17 +235,17 @@ class _FeasibilitySearch:
 
 
 def _linear_rows(nlp: Program, x: np.ndarray, p: np.ndarray) -> BoundedNLP:
-    """The program with those rows alone that are linear in the variables, durations being fixed."""
+    """The program with only the rows that are linear in the variables, with fixed durations."""
     rng, bent = np.random.default_rng(_SEED), np.zeros(nlp.n_g)
     here, there = (nlp.jac_g(x + nlp.free * nlp.scale_x * rng.uniform(-1, 1, x.size), p)[1] for _ in range(2))
     rows, _ = triplet(here.sparsity())
     slopes, others = (np.array(jacobian.nonzeros()) for jacobian in (here, there))
-    same = np.abs(slopes - others) <= _ROUNDING * (np.abs(slopes) + np.abs(others))  # False for what is no number
+    same = np.abs(slopes - others) <= _ROUNDING * (np.abs(slopes) + np.abs(others))  # False for NaN
     np.maximum.at(bent, rows, ~same)
     low, high = (np.where(bent, sign * np.inf, bounds) for sign, bounds in zip((-1, 1), nlp.bounds_g, strict=True))
     return BoundedNLP(nlp, np.append(low, nlp.lower), np.append(high, nlp.upper))
 
 
 def _intervals(nlp: Program) -> int:
-    """Intervals of all phases together."""
+    """Total number of intervals of all phases."""
     return sum(phase.grid.basis.intervals for phase in nlp.motions)

@@ -1,4 +1,4 @@
-"""The search for cheaper optima than that of the guess, within one solve."""
+"""Search for cheaper optima than that of the guess, within one solve."""
 
 from __future__ import annotations
 
@@ -37,22 +37,23 @@ SEARCH = SearchSettings(seed=2, keep=2, intervals=6, iterations=60, motions=1, p
 
 @dataclass(frozen=True)
 class QuickSearch:
-    """How much a quick search may take, and what it looks for.
+    """Limits and goals of a quick search.
 
     Parameters
     ----------
     work : float
-        Iterations times intervals that the starts may take, by those of the solve from the guess.
+        Iterations times intervals that the starts may take, relative to the solve from the guess.
     least : int
-        Iterations: where fewer are due to a search there is none.
+        Smallest number of iterations: with fewer the search is skipped.
     joints : int
-        Largest number of joints: with more, building the coarse program takes longer than it is worth.
+        Largest number of joints: with more, building the coarse program takes too long.
     agree : int
-        Starts, beside the guess or one more, that lead to one optimum while none leads to another: there is no other.
+        Number of starts, in addition to the guess or another one, that end in one optimum, with none in another: the
+        search ends.
     hopeful : float
-        Excess of the cost on the coarse grid, of its size, above which a motion is not solved on the curve.
+        Relative excess of the cost on the coarse grid above which a motion is not solved on the curve.
     clearly : float
-        Saving of the cost, of its size, for which the motion of a quick search or of a user's guess is given up.
+        Relative saving of the cost that replaces the motion of a quick search or of a user's guess.
     """
 
     work: float = 1.2
@@ -69,21 +70,21 @@ QUICK = QuickSearch()
 def best_of_starts(
     nlp: NLP | PhasesNLP, solution: A, run: Run, guess: MotionGuess, count: int, *, quick: bool = False
 ) -> tuple[A, MotionGuess]:
-    """The cheapest of the motions to which some starts lead, and from where it is found.
+    """The cheapest of the motions that starts reach, and its start.
 
     Parameters
     ----------
     nlp : NLP or PhasesNLP
         The program, on the first grid.
     solution : Solution or PhasesSolution
-        Its end from the guess.
+        Result from the guess.
     run : Run
     guess : optional
         As in `solve`.
     count : int
-        Number of starts, the guess included.
+        Number of starts, including the guess.
     quick : bool
-        Whether effort is in proportion to what the guess took: see `SeekStarts`.
+        Whether the effort is proportional to that of the guess: see `SeekStarts`.
     """
     if solution.outcome.status in CUT_SHORT or (quick and not _worth_while(nlp, solution)):
         return solution, guess
@@ -100,14 +101,14 @@ def _worth_while(nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution) -> b
 
 
 def _affordable(nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution) -> int:
-    """Iterations on the coarse grid that take no more work than is due to a search."""
+    """Number of iterations on the coarse grid that a search may take."""
     intervals = sum(phase.grid.basis.intervals for phase in nlp.motions)
     return int(QUICK.work * solution.iterations * intervals / (SEARCH.intervals * len(nlp.motions)))
 
 
 @dataclass(eq=False)
 class _StartBasin:
-    """Starts that lead to one motion, the end on the coarse grid, and the solution on the first grid if it is there."""
+    """Starts that end in one motion, with the coarse result, and the solution on the first grid if there is one."""
 
     motion: np.ndarray
     starts: list[int]
@@ -116,19 +117,19 @@ class _StartBasin:
 
     @property
     def cost(self) -> float:
-        """On the first grid, else on the coarse one."""
+        """Cost on the first grid, otherwise on the coarse one."""
         if self.solution is not None:
             return self.solution.cost
         return np.inf if self.end is None else self.end.cost
 
     @property
     def record(self) -> Basin:
-        """What an answer remembers of it."""
+        """The record that a solution keeps."""
         return Basin(self.cost, tuple(sorted(self.starts)), self.solution is not None)
 
 
 class _Reached(Exception):
-    """A solve on the first grid is near an optimum that is known there."""
+    """Raised when a solve on the first grid is near an optimum that is known there."""
 
     def __init__(self, basin: _StartBasin):
         super().__init__()
@@ -136,7 +137,7 @@ class _Reached(Exception):
 
 
 class _StartSearch:
-    """The starts of a solve: on a coarse grid, as many as it takes, and the best ends on the first grid."""
+    """The starts of a solve on a coarse grid, and the best results on the first grid."""
 
     def __init__(
         self, nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution, run: Run, guess: MotionGuess,
@@ -157,7 +158,7 @@ class _StartSearch:
             self._failed.append(0)
 
     def screen(self) -> None:
-        """All starts but the guess on the coarse grid, until Ctrl-C, or until there is no time left."""
+        """Solve all starts except the guess on the coarse grid, until Ctrl-C or the time limit."""
         count, iterations = self._settings.starts, 0
         affordable = _affordable(self._nlp, self._solution) if self._quick else np.inf
         ends: list[ScreeningResult] = []
@@ -171,17 +172,17 @@ class _StartSearch:
                 ends[:] = [basin.end for basin in self._basins if basin.end is not None]
 
     def _shown(self) -> bool:
-        """Whether a bar counts the starts: where it is asked for, or where there are many and a terminal."""
+        """Whether a bar counts the starts: on request, or for many starts in a terminal."""
         progress = self._run.progress
         return progress is True or (progress is None and not self._quick and sys.stderr.isatty())
 
     def _agree(self) -> bool:
-        """Whether of few starts enough have led to one optimum, that of the guess or another, and none to a third."""
+        """Whether enough of few starts reached one optimum, that of the guess or another, and none a third."""
         ends = [basin for basin in self._basins if basin.starts != [0]]
         return self._quick and len(ends) == 1 and len(ends[0].starts) > QUICK.agree
 
     def _solve(self, job: StartJob) -> int:
-        """A start on the coarse grid, to its end or until it is near a known optimum; its iterations."""
+        """Solve a start on the coarse grid until it converges or is near a known optimum; return its iterations."""
         known = [basin.motion for basin in self._basins] if job.number else []
         result = self._coarse(job._replace(known=known))
         if result.arrived is not None:
@@ -195,7 +196,7 @@ class _StartSearch:
         return result.iterations
 
     def _keep(self, end: ScreeningResult) -> None:
-        """An optimum of the coarse grid: one that is known, or a new one."""
+        """Add an optimum of the coarse grid to a known basin, or as a new one."""
         number = nearest([basin.motion for basin in self._basins], end.motion, self._settings.arrived)
         if number is None:
             self._basins.append(_StartBasin(end.motion, [end.number], end))
@@ -205,7 +206,7 @@ class _StartSearch:
         basin.starts += [end.number] * (end.number not in basin.starts)
 
     def best(self) -> tuple[Any, MotionGuess]:
-        """The cheapest motion on the first grid, with the record of all starts, and from where it is found."""
+        """The cheapest motion on the first grid, with the record of all starts, and its start."""
         for basin in self._hopeful():
             if not self._cut_short:
                 self._solve_on_first_grid(basin)
@@ -219,7 +220,7 @@ class _StartSearch:
         return cut_short(best, self._cut_short) if self._cut_short else best, guess
 
     def _hopeful(self) -> list[_StartBasin]:
-        """The best basins of the coarse grid that may be cheaper than that of the guess on the first one."""
+        """The best basins of the coarse grid that may be cheaper than that of the guess on the first grid."""
         limit = np.inf
         if self._quick and self._solution.outcome.status is Status.SOLVED:
             limit = self._solution.cost + QUICK.hopeful * self._solution.cost_scale
@@ -227,7 +228,7 @@ class _StartSearch:
         return sorted(others, key=lambda v: v.cost)[: self._settings.keep]
 
     def _solve_on_first_grid(self, basin: _StartBasin) -> None:
-        """The optimum near that of a basin; where it is that of another, the two are one."""
+        """Solve a basin on the first grid; merge it with another one of the same optimum."""
         assert basin.end is not None
         coarse = self._coarse.solution(basin.end)
         solved, progress = [other for other in self._basins if other.solution is not None], self._run.progress
@@ -258,16 +259,15 @@ class _StartSearch:
         basin.solution = solution
 
     def _solved(self) -> Sequence[_StartBasin]:
-        """The basins whose optimum is known on the first grid."""
+        """The basins with a solution on the first grid."""
         return [basin for basin in self._basins if basin.solution is not None]
 
     def _merge(self, basin: _StartBasin, other: _StartBasin) -> None:
-        """Take two basins as one."""
         other.starts.extend(basin.starts)
         self._basins.remove(basin)
 
     def _chosen(self) -> _StartBasin | None:
-        """The basin of the cheapest motion; that of the guess unless another is cheaper by what counts."""
+        """The basin of the cheapest motion; that of the guess unless another one is clearly cheaper."""
         solved = self._solved()
         if not solved:
             return None

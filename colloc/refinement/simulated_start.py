@@ -1,7 +1,7 @@
-"""A motion to start from that obeys the equations of motion: simulated forward under the torques of a guess.
+"""An initial motion that satisfies the equations of motion: simulated forward under the torques of a guess.
 
-A guess that never touches what would make it feasible, such as the ground that a body falls on, tells a search nothing
-of it. What is simulated falls, and touches.
+A guess that never touches the ground on which a body must fall gives a search no information about it. A simulated body
+falls and touches.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ from colloc.support.checks import InputError
 from colloc.transcription import NLP, PhasesNLP, Trajectory
 from colloc.transcription.blend import blended
 
-_STEPS = 6  # in every interval, in which torques and signals stay as they are
+_STEPS = 6  # steps in every interval, with constant torques and signals
 _OPTIONS = {"abstol": 1e-6, "reltol": 1e-6, "max_num_steps": 20_000}
 
 
 def simulated_start(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
-    """A decision vector of a motion simulated phase by phase, then bent to meet end conditions; None where none is.
+    """A decision vector of a motion simulated phase by phase, then deformed to meet end conditions; None if impossible.
 
-    From the positions, velocities and states with which every phase of x begins, in its duration, under its torques and
-    signals within their bounds; joints that nothing drives get the torque that is stated. Closed chains are not
-    simulated.
+    Each phase starts from the positions, velocities and states of x, and has its duration, torques and signals within
+    their bounds; passive joints get the prescribed torque. Closed chains are not simulated.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def simulated_start(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> np.nd
             return None
         try:
             moved[nlp.parts[name]] = nlp.phases[name].grid.interpolate(_simulated(phase))
-        except (RuntimeError, InputError):  # the motion runs away, or a load depends on accelerations
+        except (RuntimeError, InputError):  # the motion diverges, or a load depends on accelerations
             return None
     if not np.isfinite(moved).all():
         return None
@@ -59,7 +58,7 @@ def simulated_start(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> np.nd
 
 
 def _simulated(guess: Solution) -> Trajectory:
-    """The motion that the torques of a guess lead to."""
+    """The motion under the torques of a guess."""
     problem, n_q, n = guess.problem, guess.problem.model.n_q, guess.problem.model.n
     times = np.linspace(0.0, guess.duration, _STEPS * guess.nlp.grid.basis.intervals + 1)
     sample, (signals, states, _) = guess.at(times), values_of_unknowns(guess, times)
@@ -91,13 +90,13 @@ def _simulated(guess: Solution) -> Trajectory:
 
 
 def forward_integrator(problem: Problem, duration: float, times: np.ndarray) -> ca.Function:
-    """Positions, velocities and states at all times but the first; torques and signals stay from one to the next."""
+    """Positions, velocities and states at all times except the first; torques and signals are piecewise constant."""
     slots, n_q, n = problem.instant.slots, problem.model.n_q, problem.model.n
     m, t = slots.states.shape[0], ca.SX.sym("t")
     x, u = ca.SX.sym("x", n_q + n + m), ca.SX.sym("u", n + slots.signals.shape[0])
     q, qd, y = ca.vertsplit(x, np.cumsum([0, n_q, n, m]).tolist())
     nothing = {name: ca.SX.nan(getattr(slots, name).shape) for name in ("qdd", "jerk", "tau_rate", "signal_rates")}
-    rates = ca.SX.zeros(m)  # where the equations of states are solved from
+    rates = ca.SX.zeros(m)  # initial values for the equations of states
     instant = slots._replace(
         t=t, duration=duration, q=q, qd=qd, signals=u[n:], states=y, state_rates=rates, tau=u[:n], **nothing
     )

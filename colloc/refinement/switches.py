@@ -1,15 +1,15 @@
-"""A motion in arcs on which the same limits are active, each of its own duration.
+"""A motion in arcs with the same active limits, each of free duration.
 
-Where a torque jumps between its bounds, or a bound on a velocity begins to hold, a grid that does not know when has an
-error of first order there. Between such times a motion is smooth: stated as a sequence of arcs of free durations, with
-the active limits as equations, it converges as fast as polynomials do, and what is left to find are the times (Kaya and
-Noakes 2003 for arcs from bound to bound; Maurer 1977 for singular and constrained ones). On singular arcs signals have
-fewer freedoms than there are collocation points: with as many they ring.
+Where a torque jumps between its bounds, or a bound on a velocity becomes active, a fixed grid has an error of first
+order. Between such times a motion is smooth: as a sequence of arcs of free durations, with the active limits as
+equations, it converges as fast as polynomials do, and only the times remain to be found (Kaya and Noakes 2003 for arcs
+from bound to bound; Maurer 1977 for singular and constrained ones). On singular arcs signals have fewer freedoms than
+there are collocation points: otherwise they oscillate.
 
-Bounds on positions, velocities and states that do not hold an arc are left out at first, as next to what does hold they
-leave a solver no room; where they turn out to be exceeded they are put back. An answer holds if its limits push the
-right way, which is what the signs of switching functions say, if no other limit is met for a while, and if no arc
-vanishes; where it does not, arcs are turned, added or dropped.
+Bounds on positions, velocities and states that are not active on an arc are left out at first, since next to active
+limits they leave a solver no room; they are added again if they are exceeded. A solution is valid if its multipliers
+have the right signs, as switching functions require, if no other limit is met for a while, and if no arc vanishes;
+otherwise arcs are changed, added or removed.
 """
 
 from __future__ import annotations
@@ -45,31 +45,30 @@ from colloc.solver import Start, Status, to_the_last_digit
 from colloc.transcription import NLP, PhasesNLP
 from colloc.transcription.derived_nlp import BoundedNLP
 
-_DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
-_INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
-_ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
-_VANISHING = 1.5  # times the least of these
+_DEGREE, _FREEDOMS = 7, 3  # degree of the motion on an interval, and freedoms of singular signals
+_INTERVALS, _MOST = 8, 64  # intervals on all arcs, approximately, at most half of them on one; limit of doubling
+_ROOM = (0.1, 4.0)  # bounds of an arc's duration, relative to its estimate
+_VANISHING = 1.5  # times the lower of these: a shorter arc vanishes
 _ATTEMPTS = 12
 _FEW = 12  # arcs that are tried by default: larger numbers are rarely exact
-_ITERATIONS, _QUICK = 100, 30  # of a program in arcs: where arcs are asked for, and where they are only tried
-_DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
-_PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
+_ITERATIONS, _QUICK = 100, 30  # iterations of a program in arcs: if arcs are requested, and if they are only tried
+_DEPENDENT = 1e-8  # of the largest singular value: below, rows are dependent
+_PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest multiplier: smaller ones are zero; for those controlled by rates
 _ENDS = 3  # control points next to the ends of arcs, where one may carry the push of another
 _MET, _EXCEEDED = 1e-7, 1e-8  # of a limit's natural size
 _INSTANT = 1e-9  # of a duration
 
 
 def refine_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
-    """A motion of one curve whose intervals end where limits begin and cease to hold, with an error that is allowed.
+    """A motion on one curve whose intervals end where limits become active or inactive, within the tolerance.
 
-    None without arcs that hold, or where it is not as exact.
-
-    Arcs from bound to bound take a few iterations, of which no more are given to them.
+    None without valid arcs, or if the result is less accurate. Arcs from bound to bound take few iterations, which are
+    limited accordingly.
 
     Returns
     -------
     Solution, Status or None
-        Its rounds are the motion in arcs and this one; a Status says why it was cut short.
+        The solution, with the motion in arcs and itself as `rounds`; a Status if it was interrupted.
     """
     begin = time.perf_counter()
     quick = replace(run, solver=to_the_last_digit(run.solver).limited(iterations=_QUICK))
@@ -96,7 +95,7 @@ def refine_at_switches(solution: Solution, run: Run) -> Solution | Status | None
 
 
 def in_arcs(solution: Solution, run: Run, pieces: list[ActiveArc]) -> PhasesSolution | Status | None:
-    """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
+    """A valid motion in arcs, from initial arcs; None if there is none, a Status if it was interrupted."""
     motion: Solution | PhasesSolution = solution
     intervals, kept = _INTERVALS, set[str]()
     for _ in range(_ATTEMPTS):
@@ -117,18 +116,18 @@ def in_arcs(solution: Solution, run: Run, pieces: list[ActiveArc]) -> PhasesSolu
 
 @dataclass(frozen=True, eq=False)
 class _ArcProgram:
-    """A motion in arcs, as a program in which the limits of every arc hold as equations.
+    """A program of a motion in arcs, with the active limits of every arc as equations.
 
     Parameters
     ----------
     nlp : PhasesNLP
-        With all limits as the problem states them.
+        With all limits of the problem as inequalities.
     pinned : BoundedNLP
-        With these as equations, and without those that are left out.
+        With active limits as equations, and without those that are left out.
     left_out : list of Limit
     pieces : list of ActiveArc
     x : ndarray, shape (n_x,)
-        Where to begin.
+        Initial decision vector.
     """
 
     nlp: PhasesNLP
@@ -146,7 +145,7 @@ class _ArcProgram:
         intervals: int,
         kept: Collection[str],
     ) -> _ArcProgram:
-        """The program of a problem in arcs, about a motion.
+        """Build the program of a problem in arcs, from a motion.
 
         Parameters
         ----------
@@ -154,9 +153,9 @@ class _ArcProgram:
         problem : Problem
         pieces : list of ActiveArc
         intervals : int
-            On all arcs, about.
+            Approximate number on all arcs.
         kept : collection of str
-            Labels of limits that are not left out where they do not hold an arc.
+            Labels of limits that stay as inequalities on arcs where they are not active.
         """
         nlp = _program(motion, problem, pieces, intervals)
         x = _start(nlp, pieces, motion)
@@ -175,7 +174,7 @@ class _ArcProgram:
         return cls(nlp, program, left_out, needed, np.clip(x, program.lower, program.upper))
 
     def solved(self, run: Run) -> PhasesSolution | Status | None:
-        """The motion in arcs; None where there is none, or why the run was cut short."""
+        """The motion in arcs; None if the solve fails, a Status if it was interrupted."""
         equations = np.count_nonzero(self.pinned.bounds_g[0] == self.pinned.bounds_g[1])
         if equations > np.count_nonzero(self.pinned.free):
             return None
@@ -191,7 +190,7 @@ class _ArcProgram:
 
 
 def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[ActiveArc], intervals: int) -> PhasesNLP:
-    """A problem in arcs, on polynomials whose limits hold where equations do."""
+    """A problem in arcs, on polynomials with limits at the points of equations."""
     T = sum(piece.length for piece in pieces)
     least, most = _ROOM
     spans = [Free(least * piece.length, most * piece.length, piece.length) for piece in pieces]
@@ -211,13 +210,13 @@ def _program(motion: Solution | PhasesSolution, problem: Problem, pieces: list[A
 
 
 def _has_equations(problem: Problem) -> bool:
-    """Whether something is an equation all along."""
+    """Whether an equation holds along the whole motion."""
     along = [entry.rows for entry in problem.rows.values() if entry.constraint.where == WHOLE]
     return any((rows.lower == rows.upper).any() for rows in along)
 
 
 def _start(nlp: PhasesNLP, pieces: list[ActiveArc], motion: Solution | PhasesSolution) -> np.ndarray:
-    """A motion in the variables of the arcs, its time in proportion."""
+    """A motion in the variables of the arcs, with times scaled."""
     x, begin = np.zeros(nlp.n_x), 0.0
     stretched = motion.duration / sum(piece.length for piece in pieces)
     for piece, (name, phase) in zip(pieces, nlp.phases.items(), strict=True):
@@ -233,7 +232,7 @@ def _sampled(nlp: NLP, motion: Solution | PhasesSolution, begin: float, T: float
     values |= {u.name: motion.constants[u.name] for u in problem.constants}
     for name, basis in grid.splines.items():
         if grid.layout[name].size:
-            # Where arcs meet a signal has two values.
+            # A signal has two values where arcs meet.
             s = np.clip(basis.sites()[0], _INSTANT, 1 - _INSTANT)
             sample = motion.at(np.clip(begin + s * T * stretched, 0.0, motion.duration))
             group = problem.signals if name == "signals" else problem.states
@@ -243,20 +242,20 @@ def _sampled(nlp: NLP, motion: Solution | PhasesSolution, begin: float, T: float
 
 
 def _inequalities(nlp: PhasesNLP) -> list[Limit]:
-    """The limits that hold all along as inequalities, of all arcs."""
+    """Inequalities that hold along whole arcs, of all arcs."""
     labels = {limit.row for limit in along_limits(next(iter(nlp.phases.values())))}
     return [limit for limit in limits_of(nlp, nlp.problem) if limit.row in labels and not limit.prescribed]
 
 
 def _named(nlp: PhasesNLP, pieces: list[ActiveArc]) -> list[Limit]:
-    """The limits that the pieces name, of all arcs, controls first."""
+    """The limits that are active on the pieces, of all arcs, controls first."""
     wanted = {(name, *side) for name, piece in zip(nlp.phases, pieces, strict=True) for side in piece.sides.items()}
     limits = [limit for limit in _inequalities(nlp) if (limit.phase, limit.row, limit.sign) in wanted]
     return sorted(limits, key=lambda limit: _order(nlp, limit), reverse=True)
 
 
 def _order(nlp: PhasesNLP, limit: Limit) -> int:
-    """The highest time derivative in what a limit bounds."""
+    """The highest time derivative in the bounded expression of a limit."""
     problem, place = nlp.problem.phases[limit.phase], limit.place
     if place.kind == "row":
         return int(problem.rows[place.name].orders[place.row])
@@ -264,7 +263,7 @@ def _order(nlp: PhasesNLP, limit: Limit) -> int:
 
 
 def _independent(nlp: PhasesNLP, limits: list[Limit], x: np.ndarray, p: np.ndarray) -> tuple[list[Limit], list[Limit]]:
-    """Limits that say something, and those that follow from others: a mass stays where it is if nothing is burnt."""
+    """Independent limits, and those that follow from others, such as a constant mass without fuel flow."""
     jacobian, equal = nlp.jac_g(x, p)[1], np.append(nlp.bounds_g[0] == nlp.bounds_g[1], ~nlp.free)
     independent, implied = [], []
     for name, part in nlp.parts.items():
@@ -293,7 +292,7 @@ def _slopes(nlp: PhasesNLP, jacobian: ca.DM, entries: np.ndarray, part: slice) -
 
 
 def _without(nlp: PhasesNLP, pieces: list[ActiveArc], implied: list[Limit]) -> list[ActiveArc]:
-    """Pieces that do not name what follows from others."""
+    """Pieces without limits that follow from others."""
     needless = {(limit.phase, limit.row) for limit in implied}
     return [
         piece._replace(sides={row: side for row, side in piece.sides.items() if (name, row) not in needless})
@@ -302,7 +301,7 @@ def _without(nlp: PhasesNLP, pieces: list[ActiveArc], implied: list[Limit]) -> l
 
 
 def _once(nlp: PhasesNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndarray) -> tuple[list[Limit], list[Limit]]:
-    """Limits to pin and to leave out, without what a link says: where an arc begins the one before has ended."""
+    """Limits to pin and to leave out, without rows that a link to the previous arc implies."""
     names, times = list(nlp.phases), entry_times(nlp, x)
     T = [nlp.phases[name].duration(x[nlp.parts[name]]) for name in names]
     begins = dict(zip(names, np.cumsum([0.0, *T[:-1]]), strict=True))
@@ -319,7 +318,7 @@ def _once(nlp: PhasesNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndar
 
 
 def _pinned(nlp: PhasesNLP, limits: list[Limit], left_out: list[Limit]) -> BoundedNLP:
-    """A program some of whose limits hold as equations, and others, which leave a solver no room, not at all."""
+    """A program with some limits as equations and others, which leave a solver no room, left out."""
     low, high = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     for limit in left_out:
         free = limit.entries[low[limit.entries] < high[limit.entries]]
@@ -341,7 +340,7 @@ def _exceeded(posed: _ArcProgram, motion: PhasesSolution) -> set[str]:
 
 
 def _revised(posed: _ArcProgram, motion: PhasesSolution) -> list[ActiveArc]:
-    """The arcs that an answer asks for: the same ones if it holds."""
+    """The arcs that a solution requires: the same ones if it is valid."""
     nlp, x = posed.nlp, motion.x
     push = np.append(motion.multipliers["g"], motion.multipliers["x"])
     times, values = entry_times(nlp, x), np.append(np.array(nlp.g(x, motion.parameters)).ravel(), x)
@@ -375,7 +374,7 @@ def _revised(posed: _ArcProgram, motion: PhasesSolution) -> list[ActiveArc]:
 
 
 def _inner(chosen: np.ndarray, rates: bool) -> np.ndarray:
-    """Without control points next to the ends of an arc, of what is steered by its rates."""
+    """Remove control points next to the ends of an arc, for quantities controlled by their rates."""
     inner = chosen.copy()
     if rates:
         inner[:_ENDS], inner[-_ENDS:] = False, False
@@ -385,7 +384,7 @@ def _inner(chosen: np.ndarray, rates: bool) -> np.ndarray:
 def _between_nodes(sides: np.ndarray, t: np.ndarray, T: float) -> list[BoundInterval]:
     """Stretches of an arc from the sides at its nodes."""
     sides = sides.copy()
-    if sides.size > 2:  # at a switch a push is zero: what one node says at an end is the neighbour's
+    if sides.size > 2:  # a multiplier is zero at a switch: at an end the neighbouring node decides
         sides[0], sides[-1] = sides[1], sides[-2]
     cuts = np.flatnonzero(np.diff(sides)) + 1
     edges = [0.0, *((t[cuts - 1] + t[cuts]) / 2).tolist(), T]
