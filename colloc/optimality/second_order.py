@@ -20,7 +20,7 @@ from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
 LARGEST = 800  # largest number of variables for dense matrices, which take seconds
-_FLAT = 1e-6  # of the cost: flat second derivative along a movement by the natural size
+_FLAT = 1e-6  # of the cost: second derivative along a movement by the natural size up to which it is flat
 _ROUNDING = 1e-12  # of the largest second derivative: rounding error if the cost is almost zero
 _RANK = 1e-8  # of the largest singular value: below, rows are dependent
 _NAMED = 0.1  # smallest share of a movement that is named
@@ -28,7 +28,7 @@ _FALL = 1e-4  # of the cost: required decrease before another limit is met, a hu
 _SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
 _EXACT = 1e-9  # relative error of the solution of a factorised system
 _STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
-_BLOCK, _ITERATIONS = 4, 8  # iterations of inverse iteration
+_BLOCK, _ITERATIONS = 4, 8  # vectors and iterations of inverse iteration
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def round_of(solution: Solution | PhasesSolution) -> RefinementRound:
 
 
 def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
-    """Whether the cost no longer changes: in an iteration after which bounds have little to gain, or in a further one."""
+    """Whether the cost has settled: in an iteration after which bounds have little to gain, or in a further one."""
     if solution.cost_change > tol:
         return False
     costs = [round.cost for round in solution.rounds]
