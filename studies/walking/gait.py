@@ -115,7 +115,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     except (co.SolveError, co.InputError) as error:
         sys.exit(f"no walk was found: {error}")
     for name, report in reports.items():
-        print(f"{name}: {comparison(report).text()}\n")
+        print(f"{name}: {comparison(report).text()}")
+        force, percent = report.both_feet
+        print(
+            f"  both feet together: {force:.2f} body weights at {percent:.0f} % (sum of Winter's means: 1.23 at 5 %)\n"
+        )
     co.plot.save_figure(gait_figure(reports), args.figure, dpi=130)
     first, *rest = reports.values()
     numbers = first.numbers

@@ -132,6 +132,12 @@ class Report:
         return float(np.abs(self.ground.right + self.ground.left - self.ground.whole).max())
 
     @cached_property
+    def both_feet(self) -> tuple[float, float]:
+        """Largest vertical force of both feet together [body weight], and when [% of the stride]."""
+        force = self.ground.whole[:, 1]
+        return float(force.max()), 50.0 * float(self.ground.s[force.argmax()])
+
+    @cached_property
     def arm_leg(self) -> np.ndarray:
         """Reach of either arm times that of the opposite leg (5.6), shape (SAMPLES, 2) [m2]."""
         human, t = self.step.stance, self.ground.s * self.solution.duration
@@ -187,6 +193,7 @@ class Report:
         found |= {f"objective.{name}": value for name, value in self.objectives.items()}
         for name, peak in self.peaks.items():
             found |= {f"peaks.{name}": peak.value, f"peaks.{name}.percent": peak.percent}
+        found |= dict(zip(("both_feet.most", "both_feet.percent"), self.both_feet, strict=True))
         found |= {f"peaks.internal.{name}": float(norm.max()) for name, norm in self.internal.items()}
         found |= {f"rms_vs_winter.{name}": value for name, value in self.rms.items()} | self.stride.distance_numbers
         found |= {

@@ -1,15 +1,9 @@
-"""Tables of docs/compared.md, from the numbers of the full run that is kept in studies/results.
-
-python docs/compared.py              writes them into the page, between the lines "% NAME" and "% end"
-"""
+"""Tables of the comparison with other tools, from the numbers of its full run."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from colloc.studies.benchmarks.peers.comparison import DEARER, MISS, MISSES
-from colloc.studies.results import record
 
-PAGE = Path(__file__).parent / "compared.md"
 STUDY = "benchmarks.peers.comparison"
 NAMES = {
     "colloc": "colloc",
@@ -61,12 +55,12 @@ def verdict(numbers: Mapping[str, float], problem: str, tool: str) -> str:
     key = f"{problem}.{tool}"
     if f"{key}.true_cost" not in numbers:
         return "no answer"
-    dearer = numbers[f"{key}.true_cost"] / numbers[f"{problem}.best"] - 1
+    excess = numbers[f"{key}.true_cost"] / numbers[f"{problem}.best"] - 1
     if not numbers[f"{key}.good"]:
         return "misses" if numbers[f"{key}.miss"] > MISSES.get(problem, MISS) else "over limits"
-    if dearer <= DEARER:
+    if excess <= DEARER:
         return ""
-    return f"dearer by {100 * dearer:.2g} %" + (", straight" if tool in NARROW else "")
+    return f"costlier by {100 * excess:.2g} %" + (", straight" if tool in NARROW else "")
 
 
 def cells(numbers: Mapping[str, float], problem: str, tool: str) -> Sequence[str]:
@@ -85,12 +79,6 @@ def cells(numbers: Mapping[str, float], problem: str, tool: str) -> Sequence[str
     return (NAMES[tool], *first, of("cost", ".6g"), of("true_cost", ".6g"), f"{off:.0e}", calls, said)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    ruled = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in ruled)
-
-
 def summary(numbers: Mapping[str, float]) -> str:
     """The fastest tool of every problem that gives the same answer, and colloc."""
     rows = []
@@ -106,7 +94,7 @@ def summary(numbers: Mapping[str, float]) -> str:
         best = f"{NAMES[others[0]]} {pair(others[0])}" if others else "none"
         rows.append((name, pair("colloc"), pair("colloc_grid"), best, str(len(others))))
     header = ("", "colloc", "colloc, equal intervals", "fastest other with the same answer", "others with it")
-    return table(header, rows)
+    return markdown(header, rows)
 
 
 def dynamics(numbers: Mapping[str, float]) -> str:
@@ -114,27 +102,18 @@ def dynamics(numbers: Mapping[str, float]) -> str:
     keys = ("torque_us", "derivatives_us", "difference")
     named = [tool for tool in NAMES if f"human43.{tool}.torque_us" in numbers]
     rows = [(NAMES[tool], *(f"{numbers[f'human43.{tool}.{key}']:.3g}" for key in keys)) for tool in named]
-    return table(("", "torques, us", "and all first derivatives, us", "apart from ours"), rows)
+    return markdown(("", "torques, us", "and all first derivatives, us", "apart from ours"), rows)
 
 
-def filled(page: str, numbers: Mapping[str, float]) -> str:
-    """The page with its tables."""
+def tables(numbers: Mapping[str, float]) -> dict[str, str]:
+    """All tables in Markdown, by problem, with "summary" and "human43"."""
     made = {"summary": summary(numbers), "human43": dynamics(numbers)}
     for problem in PROBLEMS:
-        rows = [cells(numbers, problem, tool) for tool in tools(numbers, problem)]
-        made[problem] = table(HEADER, rows)
-    for name, text in made.items():
-        mark, end = f"\n% {name}\n", "\n% end\n"
-        before, present, rest = page.partition(mark)
-        assert present, f"the page has no place for {name}"
-        page = f"{before}{mark}\n{text}\n{end}{rest.partition(end)[2]}"
-    return page
+        made[problem] = markdown(HEADER, [cells(numbers, problem, tool) for tool in tools(numbers, problem)])
+    return made
 
 
-def main() -> None:
-    """Write the tables into the page."""
-    PAGE.write_text(filled(PAGE.read_text(), record(STUDY).numbers))
-
-
-if __name__ == "__main__":
-    main()
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    ruled = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell.strip() for cell in row)} |" for row in ruled)

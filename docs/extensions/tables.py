@@ -1,0 +1,67 @@
+"""Directives for tables that are made when the pages are built, from the full runs in `studies/results`.
+
+    ```{runs} two_link
+    ```
+
+is the table of a family's studies, `{measured} benchmarks` that of the benchmarks, `{peers} squat` a table of the
+comparison with other tools, and `{provenance} results` lists the runs with their day, commit and machine.
+"""
+
+import peers
+from docutils import nodes
+from rows import benchmark_table, provenance, run_table
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from colloc.studies.results import records
+
+
+class Generated(SphinxDirective):
+    """A directive with one word, whose Markdown is made at the build."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        place = nodes.container(classes=["generated"])
+        self.state.nested_parse(self.text(self.arguments[0]).splitlines(), self.content_offset, place)
+        self.env.note_reread()  # numbers may change without the page
+        return [place]
+
+    def text(self, word: str) -> str:
+        """The Markdown."""
+        raise NotImplementedError
+
+
+class Runs(Generated):
+    """The table of a family."""
+
+    def text(self, word: str) -> str:
+        return run_table(word, records())
+
+
+class Measured(Generated):
+    """The table of the benchmarks."""
+
+    def text(self, word: str) -> str:
+        return benchmark_table(records())
+
+
+class Provenance(Generated):
+    """The runs of a page."""
+
+    def text(self, word: str) -> str:
+        return provenance(word, records())
+
+
+class Peers(Generated):
+    """A table of the comparison with other tools."""
+
+    def text(self, word: str) -> str:
+        return peers.tables(records()[peers.STUDY].numbers)[word]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    directives = {"runs": Runs, "measured": Measured, "provenance": Provenance, "peers": Peers}
+    for name, directive in directives.items():
+        app.add_directive(name, directive)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
