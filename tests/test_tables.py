@@ -10,7 +10,7 @@ import pytest
 from colloc.__main__ import studies
 from colloc.studies.results import Record, records
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS / "extensions"))
 peers, rows = import_module("peers"), import_module("rows")
 FAMILIES = {study.partition(".")[0] for study in rows.rows_of()}
