@@ -155,6 +155,53 @@ def shuttle_reentry_crossrange() -> co.Problem:
     )
 
 
+def missile_terrain() -> co.Problem:
+    """A missile that dives on its target after a flight 30 m above the ground: Subchan and Zbikowski (2009) (PSOPT).
+
+    The least height falls from 30 m to 0 at 7500 m, like a hyperbolic tangent.
+    """
+    mass, gravity, area = 1005.0, 9.81, 0.3376
+
+    def forces(now: co.problem.Instant) -> tuple[ca.SX, ca.SX]:
+        """Along the axis, thrust less drag, and lift, N."""
+        density = 3.312e-9 * now.h**2 - 1.142e-4 * now.h + 1.224
+        pressure = 0.5 * density * now.v**2 * area
+        drag = pressure * (-1.9431 * now.attack**2 - 0.1499 * now.attack + 0.2359)
+        return now.thrust - drag, pressure * 21.9 * now.attack
+
+    def turn(now: co.problem.Instant) -> ca.SX:
+        push, lift = forces(now)
+        across = push * ca.sin(now.attack) + lift * ca.cos(now.attack)
+        return (across / mass - gravity * ca.cos(now.path)) / now.v
+
+    def faster(now: co.problem.Instant) -> ca.SX:
+        push, lift = forces(now)
+        return (push * ca.cos(now.attack) - lift * ca.sin(now.attack)) / mass - gravity * ca.sin(now.path)
+
+    def clearance(now: co.problem.Instant) -> ca.SX:
+        return now.h - 15 * (1 + ca.tanh((7500 - now.x) / 10))
+
+    return co.Problem(
+        model=NOTHING,
+        duration=co.Free(10.0, 100.0, 50.0),
+        minimize=co.duration(),
+        subject_to=[
+            co.initial(states={"path": 0.0, "v": 272.0, "x": 0.0, "h": 30.0}),
+            co.final(states={"path": -pi / 2, "v": 310.0, "x": 1e4, "h": 0.0}),
+            co.path(lambda now: forces(now)[1] / (mass * gravity), lower=-4.0, upper=4.0, name="load"),
+            co.path(clearance, lower=0.0, scale=30.0, name="terrain"),
+        ],
+        unknowns=[
+            co.Unknown("thrust", lower=1000.0, upper=6000.0, guess=6000.0),
+            co.Unknown("attack", lower=-0.3, upper=0.3),
+            co.State("path", rate=turn, lower=-pi / 2, upper=pi / 2),
+            co.State("v", rate=faster, lower=200.0, upper=310.0),
+            co.State("x", rate=lambda now: now.v * ca.cos(now.path), lower=0.0, upper=1e4),
+            co.State("h", rate=lambda now: now.v * ca.sin(now.path), lower=0.0, upper=1900.0),
+        ],
+    )
+
+
 def moon_landing_dymos() -> co.Problem:
     """The landing that leaves the most mass."""
     return landing(-1.0 * co.final_cost(lambda now: now.m, "mass"))
@@ -164,6 +211,7 @@ FLIGHTS = {
     "moon_lander": Statement(lambda: landing(co.integral(lambda now: now.thrust, "thrust"))),
     "f8_aircraft": Statement(f8_aircraft),
     "shuttle_reentry_crossrange": Statement(shuttle_reentry_crossrange, factor=-1.0),
+    "missile_terrain": Statement(missile_terrain),
     "cops_rocket": Statement(cops_rocket, factor=-1.0),
     "low_thrust_spiral_dymos": Statement(
         low_thrust_spiral_dymos,

@@ -89,7 +89,7 @@ def alp_rider() -> co.Problem:
         subject_to=[
             co.initial(states={"x": (2.0, 1.0, 2.0, 1.0)}),
             co.final(states={"x": (2.0, 3.0, 1.0, -2.0)}),
-            co.path(beyond, lower=0.01, name="terrain"),
+            co.path(beyond, lower=0.01, scale=1.0, name="terrain"),
         ],
         unknowns=[co.Unknown("u", 2), co.State("x", 4, rate=rate)],
     )

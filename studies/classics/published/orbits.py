@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.studies.classics.published.statement import Statement
@@ -43,35 +44,54 @@ def harmonics(sine: ca.SX, up: ca.SX, r: ca.SX) -> ca.SX:
     return north * (up - sine * outward) - radial * outward
 
 
+def ahead(elements: ca.SX, angle: ca.SX) -> ca.SX:
+    """Direction of the velocity in the radial frame, shape (3,)."""
+    _, f, g, _, _ = ca.vertsplit(elements)
+    speed = ca.vertcat(f * ca.sin(angle) - g * ca.cos(angle), 1 + f * ca.cos(angle) + g * ca.sin(angle), 0)
+    return speed / ca.norm_2(speed)
+
+
+def orbital(elements: ca.SX, angle: ca.SX, push: ca.SX) -> ca.SX:
+    """Rates of the equinoctial elements p [ft], f, g, h, k and of the true longitude (Betts 2010, 6.3).
+
+    Parameters
+    ----------
+    elements : SX, shape (5,)
+    angle : SX [rad]
+    push : SX, shape (3,) [ft/s2]
+        Acceleration in the radial frame beside gravity.
+    """
+    p, f, g, h, k = ca.vertsplit(elements)
+    sine, cosine, root = ca.sin(angle), ca.cos(angle), ca.sqrt(p / MU)
+    q, s2 = 1 + f * cosine + g * sine, 1 + h**2 + k**2
+    tilt = h * sine - k * cosine
+    up = ca.vertcat(2 * tilt, 2 * (h * cosine + k * sine), 1 - h**2 - k**2) / s2
+    radial, onward, across = ca.vertsplit(push + harmonics(up[0], up, p / q))
+    return ca.vertcat(
+        2 * p / q * root * onward,
+        root * (sine * radial + ((q + 1) * cosine + f) / q * onward - g / q * tilt * across),
+        root * (-cosine * radial + ((q + 1) * sine + g) / q * onward + f / q * tilt * across),
+        root * s2 * cosine / (2 * q) * across,
+        root * s2 * sine / (2 * q) * across,
+        root / q * tilt * across + ca.sqrt(MU * p) * (q / p) ** 2,
+    )
+
+
 def two_burn_orbit() -> co.Phases:
     """From a low orbit to a geosynchronous one by two burns, in equinoctial elements (Betts 2010; PSOPT, twoburn)."""
     thrust, impulse = 1.2, 300.0  # lb, s
 
     def rates(now: co.problem.Instant, burns: bool) -> ca.SX:
-        p, f, g, h, k = ca.vertsplit(now.elements)
-        sine, cosine, root = ca.sin(now.angle), ca.cos(now.angle), ca.sqrt(p / MU)
-        q, s2 = 1 + f * cosine + g * sine, 1 + h**2 + k**2
-        r, tilt = p / q, h * sine - k * cosine
-        up = ca.vertcat(2 * tilt, 2 * (h * cosine + k * sine), 1 - h**2 - k**2) / s2
-        push = harmonics(up[0], up, r)
+        push = ca.SX(3, 1)
         if burns:
-            speed = ca.vertcat(f * sine - g * cosine, q, 0)
-            along = speed / ca.norm_2(speed)
+            along = ahead(now.elements, now.angle)
             above = ca.vertcat(-along[1], along[0], 0)
             flat = ca.cos(now.pitch)
             direction = (
                 flat * ca.cos(now.yaw) * along - ca.vertcat(0, 0, flat * ca.sin(now.yaw)) + ca.sin(now.pitch) * above
             )
-            push = push + thrust * 32.174 / now.w * direction
-        radial, ahead, across = ca.vertsplit(push)
-        return ca.vertcat(
-            2 * p / q * root * ahead,
-            root * (sine * radial + ((q + 1) * cosine + f) / q * ahead - g / q * tilt * across),
-            root * (-cosine * radial + ((q + 1) * sine + g) / q * ahead + f / q * tilt * across),
-            root * s2 * cosine / (2 * q) * across,
-            root * s2 * sine / (2 * q) * across,
-            root / q * tilt * across + ca.sqrt(MU * p) * (q / p) ** 2,
-        )
+            push = thrust * 32.174 / now.w * direction
+        return orbital(now.elements, now.angle, push)
 
     def phase(duration: co.Free, angles: tuple[float, float] | None, *conditions: Any, cost: Any = None) -> co.Problem:
         burns = angles is not None
@@ -126,6 +146,73 @@ def quarters() -> dict[str, Any]:
     }
 
 
+THRUST, IMPULSE, TIME = 4.446618e-3, 450.0, 86810.0  # lb, s, s as guessed
+
+
+def spiral(elements: ca.SX, angle: ca.SX, w: ca.SX, u: ca.SX, cut: ca.SX) -> ca.SX:
+    """Rates of the elements, the angle and the weight by a little thrust, of which a share may be cut, in percent."""
+    thrust = THRUST * (1 + 0.01 * cut)
+    return ca.vertcat(orbital(elements, angle, 32.174 * thrust / w * u), -thrust / IMPULSE)
+
+
+def low_thrust_orbit() -> co.Problem:
+    """From a low orbit to an eccentric one in eight rounds by a little thrust (Betts 2010, 6.3; PSOPT, low_thrust).
+
+    The squared length of the direction is within a thousandth of one, which the optimum uses.
+    """
+
+    def rates(now: co.problem.Instant) -> ca.SX:
+        return spiral(now.elements, now.angle, now.w, now.u, now.cut)
+
+    def arrival(now: co.problem.Instant) -> ca.SX:
+        p, f, g, h, k = ca.vertsplit(now.elements)
+        return ca.vertcat(p, f**2 + g**2, h**2 + k**2, f * h + g * k)
+
+    def side(now: co.problem.Instant) -> ca.SX:
+        _, f, g, h, k = ca.vertsplit(now.elements)
+        return g * h - k * f
+
+    goal = (40007346.015232, 0.73550320568829**2, 0.61761258786099**2, 0.0)
+    return co.Problem(
+        model=NOTHING,
+        duration=co.Free(5e4, 1e5, TIME),
+        minimize=-1.0 * co.final_cost(lambda now: now.w, "weight"),
+        subject_to=[
+            co.initial(states={"elements": (P[0], 0, 0, H[0], 0), "angle": pi, "w": 1.0}),
+            co.at(1.0, arrival, equals=goal, scale=(4e7, 1.0, 1.0, 1.0), name="orbit"),
+            co.at(1.0, side, upper=0.0, scale=1.0, name="side"),
+            co.path(lambda now: ca.sumsqr(now.u), lower=0.999, upper=1.001, name="unit length"),
+        ],
+        unknowns=[
+            co.Unknown("u", 3, lower=-1.0, upper=1.0, guess=(0.0, 1.0, 0.0)),
+            co.Unknown("cut", lower=-50.0, upper=0.0, guess=-25.0, constant=True),
+            co.State(
+                "elements", 5, rate=lambda now: rates(now)[:5], lower=(1e7, -0.2, -0.1, -1.0, -0.2),
+                upper=(6e7, 0.2, 1.0, 1.0, 0.2),
+            ),
+            co.State("angle", rate=lambda now: rates(now)[5], lower=pi, upper=20 * pi),
+            co.State("w", rate=lambda now: rates(now)[6], lower=0.0, upper=2.0),
+        ],
+    )  # fmt: skip
+
+
+def along_the_velocity() -> dict[str, Any]:
+    """The guess of Betts: where thrust along the velocity leads."""
+    elements, angle, w = ca.SX.sym("elements", 5), ca.SX.sym("angle"), ca.SX.sym("w")
+    direction = ahead(elements, angle)
+    states = ca.vertcat(elements, angle, w)
+    rates = ca.Function("rates", [states], [spiral(elements, angle, w, direction, ca.SX(-25.0))])
+    heading = ca.Function("heading", [states], [direction])
+    start = [P[0], 0.0, 0.0, H[0], 0.0, pi, 1.0]
+    way = solve_ivp(lambda _, x: np.array(rates(x)).ravel(), (0.0, TIME), start, rtol=1e-8, dense_output=True).sol
+    return {
+        "elements": lambda t: way(t)[:5],
+        "angle": lambda t: way(t)[5:6],
+        "w": lambda t: way(t)[6:],
+        "u": lambda t: np.array(heading(way(t))).ravel(),
+    }
+
+
 def geodesic() -> co.Problem:
     """The shortest way from New York to London on the Earth's ellipsoid, flown at 900 km/h (PSOPT, geodesic; km, h)."""
     wide, high, speed = 6384.0, 6353.0, 900.0
@@ -156,4 +243,8 @@ def geodesic() -> co.Problem:
     )
 
 
-ORBITS = {"two_burn_orbit": Statement(two_burn_orbit, factor=-1.0, guess=quarters), "geodesic": Statement(geodesic)}
+ORBITS = {
+    "two_burn_orbit": Statement(two_burn_orbit, factor=-1.0, guess=quarters),
+    "low_thrust_orbit": Statement(low_thrust_orbit, factor=-1.0, guess=along_the_velocity),
+    "geodesic": Statement(geodesic),
+}

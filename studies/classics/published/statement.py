@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import colloc as co
+from colloc.curves import Transcription
 
 SAME = 1e-6  # relative, of an answer that is right
 
@@ -62,6 +63,8 @@ class Statement(NamedTuple):
         The optimum as the library knows it, like the published one, where that is not the optimum or has fewer digits.
     why : str
         What is wrong with the published value.
+    curve : Transcription, optional
+        First grid, where that of the plain call is too coarse for the guess.
     """
 
     problem: Callable[[], co.Problem | co.Phases]
@@ -69,6 +72,7 @@ class Statement(NamedTuple):
     guess: Callable[[], Any] | None = None
     optimum: float | None = None
     why: str = ""
+    curve: Transcription | None = None
 
 
 def published() -> dict[str, Published]:

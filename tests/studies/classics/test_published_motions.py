@@ -11,6 +11,7 @@ from scipy.optimize import brentq, least_squares
 
 import colloc as co
 from colloc.studies.classics.published import STATEMENTS, bodies, fits, flights, orbits, oscillators
+from colloc.studies.classics.published.statement import published
 
 
 def test_fuller_costs_the_sum_of_a_geometric_series():
@@ -76,6 +77,39 @@ def test_gravity_of_oblateness_is_the_gradient_of_its_potential():
     frame = np.array([outward, along, np.cross(outward, along)])
     push = orbits.harmonics(ca.SX(outward[2]), ca.SX(frame[:, 2]), ca.SX(np.linalg.norm(where)))
     assert np.array(ca.evalf(push)).ravel() == pytest.approx(frame @ np.array(gradient(where)).ravel(), rel=1e-12)
+
+
+def test_equinoctial_elements_move_as_newton_says():
+    elements, angle = ca.SX.sym("elements", 5), ca.SX.sym("angle")
+    p, f, g, h, k = ca.vertsplit(elements)
+    q, s2, a2 = 1 + f * ca.cos(angle) + g * ca.sin(angle), 1 + h**2 + k**2, h**2 - k**2
+    sine, cosine = ca.sin(angle), ca.cos(angle)
+    place = ca.vertcat(
+        (1 + a2) * cosine + 2 * h * k * sine, (1 - a2) * sine + 2 * h * k * cosine, 2 * (h * sine - k * cosine)
+    ) * (p / q / s2)  # fmt: skip
+    velocity = ca.jacobian(place, angle) * ca.sqrt(orbits.MU * p) * (q / p) ** 2  # on Kepler's orbit
+    outward = place / ca.norm_2(place)
+    across = ca.cross(place, velocity) / ca.norm_2(ca.cross(place, velocity))
+    frame = ca.horzcat(outward, ca.cross(across, outward), across)
+    push, all_six = ca.DM([0.3, -0.7, 0.4]), ca.vertcat(elements, angle)
+    rates = orbits.orbital(elements, angle, ca.SX(push))
+    total = push + orbits.harmonics(outward[2], frame[2, :].T, ca.norm_2(place))
+    forward = velocity / ca.norm_2(velocity) - frame @ orbits.ahead(elements, angle)
+    pairs = (
+        (ca.jacobian(place, all_six) @ rates, velocity),
+        (ca.jacobian(velocity, all_six) @ rates, frame @ total - orbits.MU * place / ca.norm_2(place) ** 3),
+        (forward, ca.SX(3, 1)),
+    )
+    here = ca.DM([2.5e7, 0.3, -0.2, -0.25, 0.4, 5.0])
+    for ours, newtons in pairs:
+        values = [np.array(value).ravel() for value in ca.Function("both", [all_six], [ours, newtons])(here)]
+        assert values[0] == pytest.approx(values[1], rel=1e-11, abs=1e-11)
+
+
+def test_the_missile_takes_as_long_as_published():
+    solution = co.solve(flights.missile_terrain())
+    assert solution.success
+    assert solution.cost == pytest.approx(published()["missile_terrain"].optimum, abs=0.05)
 
 
 def test_the_geodesic_is_vincentys():
