@@ -1,7 +1,9 @@
 """Published optima: every row is stated or says why not, and statements come to closed forms."""
 
 import json
+from importlib import import_module
 from math import atanh, cosh, exp, log, pi, sqrt, tanh
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,3 +92,19 @@ def test_the_study_in_its_quick_form(tmp_path, capsys):
     assert "4 of 4 right" in capsys.readouterr().out
     with pytest.raises(co.InputError, match="no row 'fulller'; rows are"):
         published.main(["--only", "fulller"])
+
+
+def test_the_page_says_where_published_values_are_no_optima(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "docs" / "extensions"))
+    pages = import_module("optima")
+    row = {"published": 1248.26, "value": 1248.0306, "solved": 1.0, "right": 1.0, "iterations": 20.0, "seconds": 1.0}
+    rows = pages.results({f"hang_glider.{key}": value for key, value in row.items()} | {"rows": 1.0, "right": 1.0})
+    assert rows == {"hang_glider": row}
+    assert "hang glider**: 1248.0306. Betts prints 1248.26" in pages.better(rows)
+    assert pages.still_open(rows) == "None."
+    assert "| hang glider | 1248.26 | 1248.0306 | 3 |  |  | 20 | 1.0 |" in pages.table(rows)
+    lost = {"hang_glider": row | {"solved": 0.0, "right": 0.0}}
+    assert pages.better(lost) == ""
+    assert "is not solved" in pages.still_open(lost)
+    assert pages.digits(1.0, 1.0) == pages.MOST
+    assert [pages.digits(1.0 + off, 1.0) for off in (0.6, 0.04, 4e-4, -4e-7)] == [0, 1, 3, 6]
