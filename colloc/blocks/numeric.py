@@ -58,7 +58,13 @@ class NumericDerivatives:
 
     def lagrangian_gradient(self, multipliers: np.ndarray) -> np.ndarray:
         """Gradient of the summed costs and of multipliers' rows, shape (n_x,); multipliers, shape (rows,)."""
-        return self.gradient + np.array(self.jacobian.T @ multipliers).ravel()
+        gradient, first = ca.DM(self.gradient), 0
+        for block in self.constraints:
+            pushes = multipliers[first : (first := first + block.n_rows * block.n_slices)]
+            if pushes.any():
+                slopes = _block_diagonal(block, "jacobian", self.x, self.p)
+                gradient += self._maps[block].T @ (slopes.T @ pushes)
+        return np.array(gradient).ravel()
 
     def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
         """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).

@@ -7,7 +7,7 @@ constraints are left out of the active ones, which makes the condition stricter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ _SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
 _EXACT = 1e-9  # relative error of the solution of a factorised system
 _STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
 _BLOCK, _ITERATIONS = 4, 8  # vectors and iterations of inverse iteration
+_PRODUCTS = 16  # products with the Hessian in the search for its least curvature
+_BESIDE = 1e-4  # of natural sizes: step of the differences of gradients
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,47 @@ def falling_direction(
         return None
     moves = terms.modes()[1] if terms.free.size <= LARGEST else terms.falling()
     moves = moves / np.abs(moves).max(axis=0, initial=1e-300)
-    curvature = (moves * np.array(terms.hessian @ moves)).sum(axis=0)
-    falls = curvature < -terms.flat
-    directions = np.zeros((nlp.n_x, int(falls.sum())))
-    directions[terms.free] = moves[:, falls] * _natural_sizes(nlp)[terms.free, None]
-    gains = -curvature[falls] / 2 * _room(nlp, at, active, directions) ** 2
+    falls = -(moves * np.array(terms.hessian @ moves)).sum(axis=0)
+    directions, gains = _gains(nlp, at, active, moves[:, falls > terms.flat], falls[falls > terms.flat])
     return directions[:, gains.argmax()] if gains.max(initial=0.0) > _FALL else None
+
+
+def may_fall(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float) -> bool:
+    """Whether a falling direction may exist, judged by first derivatives and the Gauss-Newton Hessian.
+
+    Lanczos' method seeks the least curvature relative to the Gauss-Newton Hessian; differences of gradients give the
+    products with the Hessian. After a Gauss-Newton run, exact second derivatives would take about as long as the run.
+
+    Parameters as of `active_set`.
+    """
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    active = active_set(nlp, x, p, multipliers, cost).with_weak
+    squares = _lagrangian(nlp, at, multipliers["g"], cost, active, "gauss_newton")
+    if not squares.free.size:
+        return False
+    sizes, pushes = _natural_sizes(nlp)[squares.free], np.where(active.rows != 0, multipliers["g"], 0.0)
+
+    def bent(move: np.ndarray) -> np.ndarray:
+        step, length = np.zeros(nlp.n_x), _BESIDE / np.abs(move).max()
+        step[squares.free] = length * sizes * move
+        sides = [replace(at, x=x + sign * step).lagrangian_gradient(pushes) for sign in (1, -1)]
+        return (sides[0] - sides[1])[squares.free] * sizes / (2 * length * cost)
+
+    moves = squares.least(bent)
+    if moves is None:
+        return True
+    size = np.abs(moves[0]).max(axis=0, initial=1e-300)
+    _, gains = _gains(nlp, at, active, moves[0] / size, moves[1] / size**2)
+    return gains.max(initial=0.0) > _FALL / 2
+
+
+def _gains(
+    nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, moves: np.ndarray, falls: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions of all variables from those of free ones in natural sizes, and the decrease of the cost along each."""
+    directions = np.zeros((nlp.n_x, falls.size))
+    directions[active.free] = moves * _natural_sizes(nlp)[active.free, None]
+    return directions, falls / 2 * _room(nlp, at, active, directions) ** 2
 
 
 def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
@@ -198,8 +235,12 @@ class _Lagrangian:
 
     def is_convex(self, shift: float) -> bool:
         """Whether one factorisation shows that all curvatures are above -shift; False if it is inaccurate."""
+        return self._convex_factors(shift) is not None
+
+    def _convex_factors(self, shift: float) -> Sequence[Any] | None:
+        """Factors as in `_factors`; None if they are inaccurate or a curvature is below -shift."""
         factors = self._factors(shift)
-        return factors is not None and int((factors[0] > 0).sum()) == self.free.size
+        return None if factors is None or int((factors[0] > 0).sum()) < self.free.size else factors
 
     def falling(self) -> np.ndarray:
         """Directions of approximately least curvature, shape (free, some), by inverse iteration; possibly none.
@@ -221,6 +262,40 @@ class _Lagrangian:
             block = np.linalg.qr(np.array(ca.ldl_solve(right, *factors))[: self.free.size])[0]
         return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1]
 
+    def least(self, bent: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+        """Directions of negative curvature of another Hessian, shape (free, some), and their curvatures, negated.
+
+        Lanczos' method, relative to this Hessian, with full orthogonalisation; None if this Hessian is not convex or a
+        product is not finite.
+
+        Parameters
+        ----------
+        bent : callable
+            Products with the other Hessian.
+        """
+        factors = self._convex_factors(_FALL)
+        if factors is None:
+            return None
+        count, none = self.jacobian.shape[0], np.zeros((self.free.size, 0))
+        basis, weighted, images = none, none, none
+        image = np.random.default_rng(0).standard_normal(self.free.size)
+        for _ in range(min(_PRODUCTS, self.free.size)):
+            move = np.array(ca.ldl_solve(np.append(image, np.zeros(count)), *factors)).ravel()[: self.free.size]
+            size = np.linalg.norm(move)
+            for _ in range(2):
+                move = move - basis @ (weighted.T @ move)
+            if np.linalg.norm(move) <= _RANK * size:
+                break
+            weight = np.array(self.hessian @ move).ravel() + _FALL * move
+            length = np.sqrt(move @ weight)
+            basis, weighted = np.column_stack([basis, move / length]), np.column_stack([weighted, weight / length])
+            image = bent(basis[:, -1])
+            images = np.column_stack([images, image])
+        if not np.isfinite(images).all():
+            return None
+        values, vectors = np.linalg.eigh(basis.T @ images)
+        return basis @ vectors[:, values < 0], -values[values < 0]
+
     def _factors(self, shift: float) -> Sequence[Any] | None:
         """Factors of the conditions plus a multiple of the identity, LDL' without pivots; None if inaccurate."""
         count = self.jacobian.shape[0]
@@ -235,16 +310,24 @@ class _Lagrangian:
 
 
 def _lagrangian(
-    nlp: BaseNLP, at: NumericDerivatives, multipliers: np.ndarray, cost: float, active: ActiveSet
+    nlp: BaseNLP,
+    at: NumericDerivatives,
+    multipliers: np.ndarray,
+    cost: float,
+    active: ActiveSet,
+    kind: str = "hessian",
 ) -> _Lagrangian:
-    """Second derivatives at a solution with given active constraints; multipliers of others count as zero."""
+    """Second derivatives at a solution with given active constraints; multipliers of others count as zero.
+
+    With "gauss_newton" in place of "hessian", those of sums of squares by their first derivatives.
+    """
     free, rows = active.free, active.active
     natural, moving = _natural_sizes(nlp)[free], free.tolist()
     size = ca.diag(ca.DM(natural))
     jacobian = at.jacobian[rows.tolist(), moving] @ size
     lengths = np.sqrt(np.array(ca.sum2(jacobian**2)).ravel())
     jacobian = ca.diag(ca.DM(1 / np.where(lengths > 0, lengths, 1.0))) @ jacobian
-    hessian = at.hessian("hessian", np.where(active.rows != 0, multipliers, 0.0))[moving, moving]
+    hessian = at.hessian(kind, np.where(active.rows != 0, multipliers, 0.0))[moving, moving]
     return _Lagrangian(free, size @ hessian @ size / cost, jacobian, nlp.scale_x[free] / natural)
 
 

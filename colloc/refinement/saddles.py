@@ -44,7 +44,7 @@ def beyond_saddles(solution: Motion, solver: Solver, solved: Callable[[Start], M
         Start -> the end of another run of the same program.
     """
     motions: list[Motion] = [solution]
-    while _may_be_saddle(motions[0].outcome, solver) and (direction := _falling(motions[0])) is not None:
+    while _may_be_saddle(motions[0].outcome, solver) and (direction := _falling(motions[0], solver)) is not None:
         last, better = motions[0], None
         if len(motions) <= _FOLLOWED:
             better = _beside(last, direction, solved)
@@ -66,12 +66,15 @@ def _may_be_saddle(outcome: Outcome, solver: Solver) -> bool:
     return not exact or len(added) < 2 or any(added[-_LAST:])
 
 
-def _falling(solution: Motion) -> np.ndarray | None:
+def _falling(solution: Motion, solver: Solver) -> np.ndarray | None:
     """A direction along which the cost falls to second order."""
-    from colloc.optimality.second_order import falling_direction  # few runs end where they need it
+    from colloc.optimality.second_order import falling_direction, may_fall  # few runs end where they need it
 
-    size, multipliers = solution.cost_scale, solution.multipliers
-    return falling_direction(solution.nlp, solution.x, solution.parameters, multipliers, size) if size > 0 else None
+    end = solution.nlp, solution.x, solution.parameters, solution.multipliers, solution.cost_scale
+    by_squares = isinstance(solver, Ipopt) and solver.hessian is Hessian.GAUSS_NEWTON
+    if solution.cost_scale <= 0 or (by_squares and not may_fall(*end)):
+        return None
+    return falling_direction(*end)
 
 
 def _named(solution: Motion, direction: np.ndarray) -> Motion:

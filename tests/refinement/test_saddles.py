@@ -8,7 +8,8 @@ import pytest
 
 import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
-from colloc.optimality.second_order import LARGEST, falling_direction, second_order
+from colloc.models.two_link import two_link
+from colloc.optimality.second_order import LARGEST, falling_direction, may_fall, second_order
 from colloc.refinement.saddles import beyond_saddles
 from colloc.studies.classics.points import particle
 from tests.campaigns import saddles
@@ -99,3 +100,31 @@ def test_what_falls_in_a_large_program_is_found_without_dense_matrices(seed, mon
         equal = saddle.nlp.bounds_g[0] == saddle.nlp.bounds_g[1]
         assert np.abs(slopes[equal]).max(initial=0.0) < 1e-6
     assert max(at) < 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 5, 9, 12, 14, 18, 30, 32])
+def test_first_derivatives_alone_overlook_no_saddle(seed):
+    """What second derivatives find is the second opinion; in column 30 the Hessian of squares is not convex."""
+    case, curve = saddles.mirrored(seed)
+    motion = co.solve(case.problem, curve, plan=[from_mirror(case)], compile=False, raise_on_failure=False)
+    end = motion.nlp, motion.x, motion.parameters, motion.multipliers, motion.cost_scale
+    assert may_fall(*end) == (falling_direction(*end) is not None)
+
+
+def test_a_saddle_at_which_gauss_and_newton_end_is_left():
+    case, curve = saddles.mirrored(12)
+    squares = co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON)
+    saddle = co.solve(case.problem, curve, plan=[from_mirror(case)], solver=squares, raise_on_failure=False)
+    better = co.solve(case.problem, curve, guess=case.beside)
+    last, first = beyond_saddles(saddle, squares, lambda start: better)
+    assert (last.cost, first.cost) == (better.cost, saddle.cost)
+
+
+def test_a_minimum_by_gauss_and_newton_needs_no_second_derivatives(monkeypatch):
+    """They would take as long to make as the run itself."""
+    monkeypatch.setattr("colloc.optimality.second_order.falling_direction", None)
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    ends = [co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(1.5, -1.0), qd=0.0)]
+    problem = co.Problem(two_link(), 1.0, effort, ends)
+    squares = co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON)
+    assert co.solve(problem, co.BSpline(12), solver=squares).success
