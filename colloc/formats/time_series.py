@@ -94,6 +94,10 @@ class TimeSeriesTable:
         return tuple(self.columns)
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if isinstance(name, list | tuple):
+            raise InputError(
+                "columns are taken one by one: several are np.column_stack([table[name] for name in names])"
+            )
         if text("name of a column", name) not in self.columns:
             raise unknown_name("column of the table", name, self.columns)
         return self.columns[name]

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import inf, pi
 from typing import Any
 
 import casadi as ca
 
 from colloc.dynamics.instant import Instant
 from colloc.muscles.curves import OPENSIM, MuscleCurves
-from colloc.support.checks import finite_number, function, instance, not_negative, spelt, symbolic, text
+from colloc.support.checks import (
+    InputError,
+    finite_number,
+    function,
+    instance,
+    not_negative,
+    spelt,
+    symbolic,
+    text,
+    warn,
+)
+from colloc.support.display import entries, short
 from colloc.support.pickling import Portable
 
 
@@ -77,6 +88,10 @@ class Muscle(Portable):
             if value.is_constant():
                 value = finite_number(what, float(value), positive=name != "pennation")
             object.__setattr__(self, name, value)
+        if isinstance(self.pennation, float) and not 0 <= self.pennation < pi / 2:
+            raise InputError(
+                f"pennation of muscle {self.name!r} must be from 0 to below pi/2 rad, got {self.pennation:g}: degrees?"
+            )
         for name in ("max_velocity", "activation_time", "deactivation_time", "specific_tension"):
             value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)
@@ -84,5 +99,11 @@ class Muscle(Portable):
             value = not_negative(f"{name} of muscle {self.name!r}", getattr(self, name), at_most=most)
             object.__setattr__(self, name, value)
 
+        for name in ("activation_time", "deactivation_time"):
+            if (seconds := getattr(self, name)) > 1.0:
+                warn(f"{name} of muscle {self.name!r} is {short(seconds)} s: milliseconds?")
+
     def __repr__(self) -> str:
-        return f"Muscle({self.name!r})"
+        numbers = self.max_isometric_force, self.optimal_fiber_length, self.tendon_slack_length
+        force, fiber, slack = (entries(ca.SX(number)) for number in numbers)
+        return f"Muscle({self.name!r}, {force} N, fiber {fiber} m, tendon {slack} m)"

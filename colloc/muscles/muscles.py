@@ -30,11 +30,17 @@ from colloc.support.checks import (
     spelt,
     symbolic,
     unknown_name,
+    warn,
 )
+from colloc.support.display import short
 from colloc.support.lazy import cached_property
 
 TENDONS = ("rigid", "compliant")
 ACTIVATIONS = ("implicit", "explicit", "instantaneous")
+
+_POSTURES = 21  # that a muscle's fibers are looked at in
+_NO_ARM = 1e-9  # m
+_SHORTEST, _LONGEST = 0.4, 1.6  # optimal lengths at which fibers give a force worth having
 
 
 @spelt
@@ -126,6 +132,7 @@ class Muscles(Part):
         not_negative("least activation", self.lower, at_most=0.99)
         finite_number("sharpness", self.sharpness, positive=True)
         object.__setattr__(self, "muscles", muscles)
+        _doubt(self.names, self._numbers, self.length_graph, _postures(self.model))
 
     def __repr__(self) -> str:
         reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
@@ -144,14 +151,7 @@ class Muscles(Part):
     @cached_property
     def length_graph(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Positions as symbols, lengths of the paths and their derivatives by displacements of the joints."""
-        now = symbolic_instant(self.model)
-        lengths = _lengths(self.muscles, now)
-        if ca.depends_on(lengths, ca.vertcat(now.t, now.duration, now.qd, now.qdd, now.tau)):
-            raise InputError("the lengths of muscles must depend on positions alone")
-        slopes = ca.jacobian(lengths, now.q)
-        if not self.model.has_plain_velocities:
-            slopes = ca.sparsify(slopes @ self.model.per_displacement(now.q))
-        return now.q, lengths, slopes
+        return length_graph(self.model, self.muscles)
 
     @cached_property
     def driven(self) -> tuple[str, ...]:
@@ -321,6 +321,53 @@ def _lengths(muscles: Sequence[Muscle], now: Instant) -> ca.SX:
 
 def _stated_rate(now: Instant) -> ca.SX:
     return now.activation_rate
+
+
+def length_graph(model: Model, muscles: Sequence[Muscle]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Positions as symbols, lengths of paths and their derivatives by displacements of the joints."""
+    now = symbolic_instant(model)
+    lengths = _lengths(muscles, now)
+    if ca.depends_on(lengths, ca.vertcat(now.t, now.duration, now.qd, now.qdd, now.tau)):
+        raise InputError("the lengths of muscles must depend on positions alone")
+    slopes = ca.jacobian(lengths, now.q)
+    if not model.has_plain_velocities:
+        slopes = ca.sparsify(slopes @ model.per_displacement(now.q))
+    return now.q, lengths, slopes
+
+
+def _postures(model: Model) -> np.ndarray:
+    """Random postures within the limits of the joints, the neutral one first, shape (N, n_q)."""
+    postures = np.tile(model.neutral, (_POSTURES, 1))
+    if model.has_plain_velocities:
+        lower, upper = model.limits("position")
+        lower, upper = (
+            np.where(np.isfinite(end), end, model.neutral + way) for way, end in ((-1.0, lower), (1.0, upper))
+        )
+        postures[1:] = np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (_POSTURES - 1, model.n))
+    return postures
+
+
+def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca.SX], postures: np.ndarray) -> None:
+    """InputWarning for muscles that no joint stretches, and for those whose fibers have a usable length nowhere."""
+    q, lengths, slopes = graph
+    ratios = (lengths - numbers.slack) / (numbers.fiber * ca.cos(numbers.pennation))
+    largest = ca.vertcat(*(ca.norm_inf(row) for row in ca.vertsplit(slopes)))
+    function = ca.Function("fibers", [q], [ratios, largest], {"allow_free": True})
+    if function.has_free():  # numbers that are not known yet
+        return
+    values, arms = map(np.array, function.map(len(postures))(postures.T))
+    still = arms.max(axis=1) < _NO_ARM
+    if still.any():
+        listed = shortened([names[k] for k in np.flatnonzero(still).tolist()], most=6)
+        warn(f"no joint stretches {listed}: are all points on bodies that move together?")
+    unusable = (values.max(axis=1) < _SHORTEST) | (values.min(axis=1) > _LONGEST)
+    for k in np.flatnonzero(unusable & ~still).tolist():
+        low, high, slack = values[k].min(), values[k].max(), float(ca.evalf(numbers.slack[k]))
+        warn(
+            f"fibers of {names[k]} are {short(low)} to {short(high)} times their optimal length in {len(postures)} "
+            f"postures within the limits of the joints, and usable from {_SHORTEST} to {_LONGEST}: is "
+            f"tendon_slack_length {short(slack)} m, are all lengths in m?"
+        )
 
 
 @spelt

@@ -202,7 +202,8 @@ def _ancestors(model: Model, body: str | None) -> list[int]:
 def others_at_rest(model: Model, q: ca.SX, crossed: Sequence[int]) -> ca.SX:
     """Coordinates of which only those of joints that are crossed move, so that no expression has what cancels."""
     masked = ca.SX(model.neutral)
-    masked[list(crossed)] = q[list(crossed)]
+    for k in crossed:
+        masked[k] = q[k]
     return masked
 
 

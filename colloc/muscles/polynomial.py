@@ -14,7 +14,7 @@ import numpy as np
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.muscles.muscle import Muscle
-from colloc.muscles.muscles import Muscles
+from colloc.muscles.muscles import length_graph
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -160,7 +160,7 @@ def fit_lengths(
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n))
     fitted, degrees = [], range(min_degree, max_degree + 1)
     for muscle in muscles:
-        q, length, slopes = Muscles(model, [muscle]).length_graph
+        q, length, slopes = length_graph(model, [muscle])
         crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
         for ball, (_, turns) in model.balls.items():
             if any(turns.start <= k < turns.stop for k in crossed):

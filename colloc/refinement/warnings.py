@@ -56,14 +56,14 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
 
 
 def _idle(problem: Problem) -> list[str]:
-    """Names of the unknowns of a problem on which nothing that varies along the motion depends."""
+    """Names of unknowns that vary along a motion, and on which nothing depends."""
     expressions = [constraint.rows.expression for constraint in problem.rows.values()]
     expressions += [fn(*problem.instant.slots) for _, fn in problem.costs.values()]
     expressions += [load.wrench for load in problem.wrenches]
     used = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions, *problem.model.symbols))}
     return [
         repr(unknown.name)
-        for unknown in problem.all_unknowns
+        for unknown in problem.unknowns
         if isinstance(unknown, Unknown)
         and not unknown.constant
         and not used & {symbol.element_hash() for symbol in ca.vertsplit(unknown.symbol)}

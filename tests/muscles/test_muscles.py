@@ -1,5 +1,6 @@
 """Muscles in problems: what they need, what they give along a motion, and what a reader of numbers computes anew."""
 
+import warnings
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -279,3 +280,33 @@ def test_misuse():
         co.muscles.Muscles(MODEL, [moving]).driven  # noqa: B018
     with pytest.raises(co.InputError, match="optimal_fiber_length of muscle 'x' must be"):
         co.muscles.Muscle("x", lambda now: now.q[0], 100.0, -0.1, 0.2)
+
+
+def one(path: co.muscles.MusclePath, fiber: float = 0.1, slack: float = 0.2, **numbers: Any) -> co.muscles.Muscle:
+    return co.muscles.Muscle("biceps", path, 600.0, fiber, slack, **numbers)
+
+
+def test_muscles_that_cannot_work_are_named_before_any_solve():
+    point, forearm = co.muscles.ViaPoint, hinge()
+    sound = co.muscles.MusclePath([point(None, (0.02, 0.28, 0)), point("forearm", (0.02, -0.045, 0))])
+    fixed = co.muscles.MusclePath([point("forearm", (0.0, 0.1, 0)), point("forearm", (0.0, 0.2, 0))])
+    for muscle, words in {
+        one(sound, slack=1.0): r"biceps are -7\.\d+ to -6\.\d+ times .* is tendon_slack_length 1 m",
+        one(sound, 160.0, 170.0): r"biceps are -1\.\d+ to -1\.\d+ times .* tendon_slack_length 170 m",
+        one(sound, 0.1, 0.01): r"biceps are [23]\.\d+ to [23]\.\d+ times",
+        one(fixed): "no joint stretches biceps: are all points on bodies that move together",
+    }.items():
+        with pytest.warns(co.support.InputWarning, match=words):
+            co.muscles.Muscles(forearm, [muscle])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        co.muscles.Muscles(forearm, [one(sound, slack=0.17)])
+    with pytest.raises(co.InputError, match=r"pennation of muscle 'biceps' must be from 0 to below pi/2 rad, got 20"):
+        one(sound, pennation=20)
+    with pytest.warns(co.support.InputWarning, match="activation_time of muscle 'biceps' is 15 s: milliseconds"):
+        one(sound, activation_time=15.0)
+
+
+def hinge() -> co.Model:
+    joint = co.revolute(limits=co.Limits(position=(0.0, 2.4)))
+    return co.Model([co.Body("forearm", joint, mass=1.5, com=(0, -0.15, 0), inertia=(0.02, 0.001, 0.02))])

@@ -120,7 +120,7 @@ def test_a_sphere_is_a_cylinder_across_its_plane():
 def test_moment_arms_are_differences_of_lengths():
     cylinder = co.muscles.Cylinder("shoulder", (0, 0, 0), (0, 0, 1), 0.03)
     points = [V(None, (-0.1, -0.03, 0)), V("shoulder", (-0.1, -0.03, 0)), cylinder, V("elbow", (-0.35, -0.02, 0))]
-    muscle = co.muscles.Muscle("extensor", co.muscles.MusclePath(points), 1000.0, 0.1, 0.2)
+    muscle = co.muscles.Muscle("extensor", co.muscles.MusclePath(points), 1000.0, 0.1, 0.4)
     muscles, now, h = co.muscles.Muscles(MODEL, [muscle]), symbolic_instant(MODEL), 1e-6
     f = ca.Function("f", [now.q], [muscles.lengths(now), muscles.moment_arms(now)])
     for q in ([0.2, 0.4], [-0.4, 1.2]):
