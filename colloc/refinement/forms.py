@@ -1,9 +1,8 @@
-"""The forms in which a program is solved: in its own variables, or with torques as variables, too.
+"""Forms in which a program is solved: in its own variables, or with torques as additional variables.
 
-Where squares of torques are minimised and joints are passive, lifted programs need a fifth to two thirds of the
-iterations. Where all joints are driven, most programs are as quick in compact form; those that are not end at the same
-optimum in fewer iterations if they go on lifted. Fastest motions gain nothing, and where things touch lifted programs
-need more.
+If squares of torques are minimised and joints are passive, lifted programs need a fifth to two thirds of the
+iterations. If all joints are driven, most programs are as fast in compact form; the others reach the same optimum in
+fewer iterations if they continue lifted. Time-optimal motions gain nothing, and with contact lifted programs need more.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from colloc.transcription import BaseNLP, PhasesNLP
 from colloc.transcription.lifted import LiftedNLP, torques_to_lift
 
 FORMS = ("auto", "compact", "lifted", "race")
-PATIENCE = 300  # iterations of a lifted program, at most
-_QUICK = 30  # iterations in which most motions of driven joints are there, and the others near the optimum they end at
+PATIENCE = 300  # largest number of iterations of a lifted program
+_QUICK = 30  # iterations after which most motions of driven joints have converged, and others are near their optimum
 _CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
-# Of the torques of a guessed motion, with which a lifted program begins. With all of them multipliers begin as large as
-# the guess is bad, and the Lagrangian is the less convex for it: over 45 mechanisms the median is 30 iterations, 12 end
-# costlier than in compact form and 13 cheaper. With half it is 23, 7 and 11, with none 22, 11 and 14.
+# Fraction of the guess's torques with which a lifted program starts. With all of them, a bad guess gives large initial
+# multipliers and a less convex Lagrangian: over 45 mechanisms the median is 30 iterations, 12 end costlier than in
+# compact form and 13 cheaper. With half it is 23, 7 and 11, with none 22, 11 and 14.
 _SHARE = 0.5
-# Of rows, as IPOPT's own, and of slopes, which add up what the multipliers of lifted torques are off by: a slope of
-# 1e-6 leaves some 1e-12 of the cost to gain.
+# Tolerance of rows, as in IPOPT, and of slopes, in which errors of multipliers of lifted torques add up: with a slope
+# of 1e-6 the cost could gain some 1e-12.
 _TOL, _SLOPE = 1e-8, 1e-6
-_MEAN = 100.0  # mean size of multipliers from which on the tolerance grows with them, as in IPOPT
+_MEAN = 100.0  # mean size of multipliers above which the tolerance grows with them, as in IPOPT
 
 EndOf = Callable[[Solver, BaseNLP, Start], Outcome]
 
 
 def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_of: EndOf) -> list[Outcome]:
-    """The end of a program, in its own variables, then those of other runs that led to it or were worse.
+    """The outcome of a program in its own variables, then those of other runs, earlier or worse.
 
     Parameters
     ----------
@@ -43,10 +42,10 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
     solver : Solver
     nlp : BaseNLP
     start : Start
-        From multipliers, or within a trust region, the program is solved as it is.
+        With multipliers, or within a trust region, the program is solved in compact form.
     p : ndarray, shape (n_p,)
     end_of : callable
-        (solver, program, start) -> the end of a run.
+        Function of (solver, program, start) that returns the outcome of a run.
     """
     known = start.multipliers is not None or start.bounds is not None
     if form == "compact" or known or not any(map(torques_to_lift, (*nlp.costs, *nlp.constraints))):
@@ -73,17 +72,17 @@ def ends_in_form(form: str, solver: Solver, nlp: BaseNLP, start: Start, p: np.nd
 
 
 def is_exact(solver: Solver) -> bool:
-    """Whether a solver is IPOPT with exact second derivatives, for which lifting is measured to pay."""
+    """Whether a solver is IPOPT with exact second derivatives, for which lifting was measured to help."""
     return isinstance(solver, Ipopt) and solver.hessian is Hessian.EXACT
 
 
 def is_underactuated(nlp: BaseNLP) -> bool:
-    """Whether the torque of a joint is given along a motion, as zero is of a passive one."""
+    """Whether the torque of a joint is prescribed along a motion, such as zero for a passive joint."""
     return any(phase.problem.fixed_torques for phase in nlp.phases.values())
 
 
 def minimises_squared_torques(nlp: BaseNLP) -> bool:
-    """Whether squares of torques are minimised, and not time, without loads that depend on the motion.
+    """Whether squares of torques are minimised, but not time, without loads that depend on the motion.
 
     Loads such as contact, and muscles, make torques stiff functions of the motion.
     """
@@ -100,7 +99,7 @@ def minimises_squared_torques(nlp: BaseNLP) -> bool:
 
 
 def _lifted_ends(solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_of: EndOf) -> list[Outcome]:
-    """The end of the lifted program as one of the program itself, then that before it was confirmed, if it was not."""
+    """The outcome of the lifted program in terms of the original one, then the outcome before confirmation, if any."""
     lifted = LiftedNLP.at(nlp, start.x, p)
     first = lifted.start(start.x, p, 1.0 if start.near_optimum else _SHARE)
     end = end_of(solver.limited(iterations=PATIENCE), lifted, start._replace(x=first, scale=None))
@@ -118,7 +117,7 @@ def _lifted_ends(solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_
 
 
 def _is_optimum(nlp: BaseNLP, end: Outcome, p: np.ndarray) -> bool:
-    """Whether stationarity and rows hold as they do at the end of a run of IPOPT."""
+    """Whether stationarity and rows hold within the tolerances of IPOPT."""
     if end.scale is None:
         return False
     _, slope = nlp.grad_f(end.x, p)

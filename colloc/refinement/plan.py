@@ -1,9 +1,9 @@
-"""The steps that lead from a program to an answer, one after another.
+"""Steps that lead from a program to a solution, one after another.
 
-A plan is a list of steps. Each takes the motion on its way, an `Attempt`, and returns a better one: `Solve` solves one
-program once, `SeekFeasible` looks for a motion where that has found none, `SeekStarts` for cheaper optima, `Refine`
-solves on finer grids, and `AtSwitches` lets intervals end where limits begin and cease to hold. A user-defined step
-is any function from an `Attempt` to another.
+A plan is a list of steps. Each takes an `Attempt`, the motion so far, and returns a better one: `Solve` solves one
+program once, `SeekFeasible` searches for a motion if that has failed, `SeekStarts` for cheaper optima, `Refine` solves
+on finer grids, and `AtSwitches` makes intervals end where limits become active or inactive. Your own step is any
+function from an `Attempt` to another.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from colloc.support.checks import InputError, as_tuple, choice, count, finite_nu
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, PhasesNLP
 
-TOLERANCE = 1e-3  # to which a call without a curve refines
-_ANY = 1.0  # an error of the cost as large as the cost: none is estimated
+TOLERANCE = 1e-3  # tolerance of refinement of a call without a curve
+_ANY = 1.0  # with an error of the cost as large as the cost, none is estimated
 
 NextStep = Callable[["Attempt"], "Attempt"]
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A motion on its way through a plan.
+    """The motion so far, between two steps of a plan.
 
     Parameters
     ----------
     nlp : NLP or PhasesNLP
         The program that is solved next.
     run : Run
-        How programs are solved: parameters, solver, progress, tolerances and the time that is left.
+        Settings of solves: parameters, solver, progress, tolerances and the time limit.
     guess : optional
-        Where a search starts, as in `solve`.
+        As in `solve`.
     solution : Solution or PhasesSolution, optional
         The best motion so far; None before the first step.
     start : ndarray, optional
-        Decision vector where the first run started.
+        Decision vector at the start of the first run.
     begin : float, optional
-        When the program that is solved next began to be built, on the clock of `time.perf_counter`.
+        Time at which the build of `nlp` began, on the clock of `time.perf_counter`.
     confirm : bool
         Whether a finer grid must confirm the cost.
     steps : tuple of str
@@ -77,13 +77,13 @@ class Attempt:
 
     @property
     def answer(self) -> Solution | PhasesSolution:
-        """The best motion so far; InputError where there is none."""
+        """The best motion so far; InputError if there is none."""
         if self.solution is None:
             raise InputError("plan must begin with a step that solves, as in [Solve(), Refine(1e-3)]")
         return self.solution
 
     def followed(self, plan: Iterable[NextStep]) -> Attempt:
-        """The attempt after all steps of a plan."""
+        """Apply all steps of a plan."""
         now = self
         for step in plan:
             after = step(now)
@@ -95,14 +95,14 @@ class Attempt:
 
 @dataclass(frozen=True, repr=False)
 class PlanStep(ABC):
-    """A step of a plan. What it states, such as a tolerance, holds until a later step states another."""
+    """A step of a plan. A setting such as a tolerance also applies to later steps that do not change it."""
 
     @abstractmethod
     def __call__(self, attempt: Attempt, /) -> Attempt:
         """The attempt after this step."""
 
     def __repr__(self) -> str:
-        """The step with the settings that are not the default."""
+        """The step with its settings that differ from the default."""
         settings = [(field, getattr(self, field.name)) for field in fields(self)]
         changed = [f"{field.name}={value!r}" for field, value in settings if value != field.default]
         return f"{type(self).__name__}({', '.join(changed)})"
@@ -110,16 +110,16 @@ class PlanStep(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Solve(PlanStep):
-    """One program, solved from the guess, or from the motion so far.
+    """Solve one program, from the guess or from the motion so far.
 
     Parameters
     ----------
     tol : float, optional
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; by default that of the
-        call. With 1 or more no error is estimated, as where a motion only serves as a guess.
+        call. With 1 or more no error is estimated, which is useful if the motion only serves as a guess.
     between : "always" or "nodes"
-        Where inequalities hold. With "always" nodes are added where one is violated between them, and the program is
-        solved again from there, ten times at most. With "nodes" they hold at the nodes of the curve alone.
+        Where inequalities hold. With "always" nodes are added where one is violated between nodes, and the program is
+        solved again, at most ten times. With "nodes" they hold only at the nodes of the curve.
     judge_cost : bool
         Whether the excess of the cost over the local optimum of the continuous problem is estimated and judged. False
         accepts the optimum on this curve, as where measured data are followed, whose noise a finer spline would follow
@@ -166,19 +166,18 @@ class Solve(PlanStep):
 
 @dataclass(frozen=True, repr=False)
 class SeekFeasible(PlanStep):
-    """A feasible motion from other starts and on finer grids, where the solver has found none.
+    """Search for a feasible motion from other starts and on finer grids, after a failed solve.
 
-    The least violation of all rows, in the mean square and in natural sizes, is sought from the guess, from a motion
-    simulated under its torques, and from random ones, on the grid and on finer ones. Where it vanishes the program is
-    solved from there; how is said by `Solution.outcome.strategy`. Where it is one positive number from all
-    starts, and about the same on a finer grid, the status is `INFEASIBLE`; else it stays what it was, as a rule
-    `NOT_FOUND`, and the message says what was tried. It does nothing where the motion so far is feasible, and takes a
-    few times the work of the run that failed.
+    The least mean square violation of all rows, in natural sizes, is sought from the guess, from a motion simulated
+    under its torques, and from random ones, on the grid and on finer ones. If it vanishes, the program is solved from
+    there, see `Solution.outcome.strategy`. If it is the same positive number from all starts, and about the same on a
+    finer grid, the status is `INFEASIBLE`; otherwise it is unchanged, usually `NOT_FOUND`, and the message lists the
+    attempts. The step does nothing if the motion so far is feasible, and takes a few times the work of the failed run.
 
     Parameters
     ----------
     finer : bool
-        Whether the answer may be on a finer grid than was asked for.
+        Whether the answer may be on a finer grid than requested.
 
     Examples
     --------
@@ -204,12 +203,12 @@ class SeekFeasible(PlanStep):
 
 @dataclass(frozen=True, repr=False)
 class SeekStarts(PlanStep):
-    """Other starts than the guess, and the cheapest motion to which they lead.
+    """Search for cheaper optima from other starts than the guess.
 
-    The straight line if that is not the guess, then random motions, are solved on six intervals, and the best of their
-    ends, two or a quarter as many as there are starts, on the curve; of more than eight starts most lie near the best
-    ends so far. Where there is a guess, its motion stays the answer unless another is cheaper by 1 %.
-    `Solution.starts` lists how many led where. The starts are the same in every call.
+    The straight line if that is not the guess, then random motions, are solved on six intervals. The best results, two
+    or a quarter of the number of starts, are then solved on the curve. With more than eight starts, most are near the
+    best results so far. If there is a guess, its motion stays the answer unless another is cheaper by 1 %.
+    `Solution.starts` lists the results. The starts are the same in every call.
 
     Parameters
     ----------
@@ -217,8 +216,8 @@ class SeekStarts(PlanStep):
         Number of starts, the guess included.
     quick : bool
         Whether the search ends when it has taken about as long as the first solve from the guess, or when two starts
-        have led where the guess leads. Beyond twelve joints, without joints, or where the guess took next to no
-        iterations, there is then none.
+        end in the same motion as the guess. It is then skipped with more than twelve joints, without joints, or if the
+        solve from the guess took very few iterations.
 
     Examples
     --------
@@ -237,7 +236,7 @@ class SeekStarts(PlanStep):
     def __call__(self, attempt: Attempt, /) -> Attempt:
         if attempt.answer.outcome.status is Status.INFEASIBLE:
             return attempt
-        from colloc.refinement.seek_starts import best_of_starts  # a single run does without
+        from colloc.refinement.seek_starts import best_of_starts  # a single run does not need it
 
         with part("starts", whole=True):
             best, guess = best_of_starts(
@@ -248,18 +247,18 @@ class SeekStarts(PlanStep):
 
 @dataclass(frozen=True, repr=False)
 class Refine(PlanStep):
-    """Finer grids, round after round, until the error between the nodes and the change of the cost are small enough.
+    """Refine the grid until the error between the nodes and the change of the cost are small enough.
 
-    Where after two rounds switches are all that the cost waits for, on which grids close in slowly, the rounds end, and
-    `AtSwitches` goes on from there. `Solution.rounds` lists the rounds.
+    If after two refinement iterations only switches limit the accuracy of the cost, which grids resolve slowly,
+    refinement ends, and `AtSwitches` continues. `Solution.rounds` lists the iterations.
 
     Parameters
     ----------
     tol : float, optional
-        For the error between the nodes, as in `Solution.error`, and the change of the cost by a round, relative; by
-        default that of the call.
+        Relative tolerance of the error between the nodes, as in `Solution.error`, and of the change of the cost in an
+        iteration; by default that of the call.
     confirm : bool
-        Whether a finer grid must confirm the cost even where, by its estimate, it is right to a quarter of `tol`.
+        Whether a finer grid must confirm the cost even if its estimated error is at most a quarter of `tol`.
 
     Examples
     --------
@@ -286,13 +285,13 @@ class Refine(PlanStep):
 
 @dataclass(frozen=True, repr=False)
 class AtSwitches(PlanStep):
-    """Intervals that end where limits begin and cease to hold.
+    """Make intervals end where limits become active or inactive.
 
-    Torques that jump between their bounds, and limits that begin to hold, leave an error of first order on a grid that
-    does not know when. The motion is divided into arcs of free durations, on each of which the active limits hold as
-    equations; arcs are turned, added or dropped until every limit pushes the right way and no other is met. The next
-    curve is `Radau` with intervals that end where the arcs do. Where no arcs are found that hold, grids are refined.
-    It does nothing where the cost waits for something else than switches, and leaves user-defined curves unchanged.
+    Torques that jump between their bounds, and limits that become active, cause a first-order error on a grid without
+    breakpoints at these times. The motion is divided into arcs of free durations with the active limits as equations;
+    arcs are changed, added or removed until every multiplier has the right sign and no other limit is exceeded. The
+    next curve is `Radau` with intervals that end with the arcs. If no valid arcs are found, grids are refined. The step
+    does nothing if other errors limit the accuracy of the cost, and leaves user-defined curves unchanged.
 
     Parameters
     ----------
@@ -330,12 +329,12 @@ class AtSwitches(PlanStep):
 
 
 def _within(run: Run, tol: float | None) -> Run:
-    """A run that judges by a tolerance, if a step states one."""
+    """A run with the tolerance of a step, if it has one."""
     return run if tol is None else replace(run, tolerance=tol)
 
 
 def _judged(solution: Any, tolerance: float) -> Any:
-    """A solution judged by a tolerance, its cost as well."""
+    """A solution judged by a tolerance, including its cost."""
     if solution.outcome.tolerance == solution.outcome.cost_tolerance == tolerance:
         return solution
     return replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
@@ -349,7 +348,7 @@ def default_plan(tol: float | None, *, has_curve: bool) -> list[NextStep]:
     tol : float, optional
         That of the call.
     has_curve : bool
-        Whether the call has a curve, or a program, which has one.
+        Whether the call has a curve, or a program with a curve.
     """
     if not has_curve:
         confirm = tol is not None
@@ -359,7 +358,7 @@ def default_plan(tol: float | None, *, has_curve: bool) -> list[NextStep]:
 
 
 def checked_plan(plan: object) -> tuple[NextStep, ...]:
-    """The steps of a plan; InputError for anything but steps, and for none."""
+    """Return the steps of a plan; raise InputError for other objects, and for an empty plan."""
     steps = as_tuple("plan", plan)
     for step in steps:
         if isinstance(step, type) or not callable(step):
@@ -370,12 +369,12 @@ def checked_plan(plan: object) -> tuple[NextStep, ...]:
 
 
 def plan_tolerance(plan: Sequence[NextStep], tol: float | None) -> float:
-    """The tolerance of steps that state none: that of the call, else the smallest that a step states."""
+    """The tolerance of steps without one: that of the call, otherwise the smallest of a step."""
     stated = [step.tol for step in plan if isinstance(step, Refine | AtSwitches) and step.tol is not None]
     return tol if tol is not None else min(stated, default=FOR_ONE_RUN)
 
 
 def step_name(step: NextStep) -> str:
-    """The name of a step, as an answer lists it."""
+    """The name of a step, as `Solution.plan` lists it."""
     function: Any = step.func if isinstance(step, partial) else step
     return repr(step) if isinstance(step, PlanStep) else getattr(function, "__name__", type(step).__name__)

@@ -1,9 +1,9 @@
-"""A program without rows that need not be there: fewer to differentiate and to eliminate.
+"""Programs without some rows, which are faster to differentiate and to eliminate.
 
-Torques whose squares are minimised stay small by themselves, and in many joints most of their limits never hold;
-equations that follow from others make systems singular. Both are set aside. An optimum that meets them is the answer,
-whose message says so; else a program with them is solved, from where the search began: the optimum without limits may
-lie in another and costlier basin, and equations may follow from others in one place alone.
+Torques whose squares are minimised stay small, and in mechanisms with many joints most of their limits are never
+active; equations that follow from others make systems singular. Both are left out. An optimum that satisfies them is
+the answer, and its message says so. Otherwise a program with them is solved from the original start: the optimum
+without limits may be in another and costlier basin, and equations may be redundant at one place only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from colloc.transcription.derived_nlp import DerivedNLP
 from colloc.transcription.nlp import ProgramCache
 
 _MET = 1e-7  # of a row's natural size
-_MANY = 20  # torques of one instant: with fewer a search takes little less time, and ends in as many iterations
-_ROWS = 1000  # in all: smaller programs are as quick with them
-_CLOSE = 0.9  # of a limit, that may hold where an optimum comes as close
+_MANY = 20  # torques of one instant: fewer save little time and no iterations
+_ROWS = 1000  # rows in total: smaller programs are as fast with them
+_CLOSE = 0.9  # of a limit: it stays if an optimum comes closer
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +37,19 @@ class ReducedNLP(DerivedNLP):
     ----------
     nlp : BaseNLP
     aside : mapping of int to ndarray of bool
-        By the number of a constraint block, which of its rows are set aside, at all of its slices.
+        Masks of the rows that are left out, at all slices, by number of the constraint block.
     """
 
     aside: Mapping[int, np.ndarray]
 
     def start(self, start: Start) -> Start:
-        """A start of the other program as one of this."""
+        """A start of the other program in terms of this one."""
         if start.multipliers is None:
             return start
         return start._replace(multipliers={"g": start.multipliers["g"][self._kept], "x": start.multipliers["x"]})
 
     def lifted(self, outcome: Outcome) -> Outcome:
-        """The end of a run as one of the other program: what is set aside pushes nothing."""
+        """An outcome in terms of the other program; rows that are left out have zero multipliers."""
         multipliers, scale = np.zeros(self.nlp.n_g), outcome.scale
         multipliers[self._kept] = outcome.multipliers["g"]
         if scale is not None:
@@ -59,7 +59,7 @@ class ReducedNLP(DerivedNLP):
         return replace(outcome, multipliers={**outcome.multipliers, "g": multipliers}, scale=scale)
 
     def holds(self, x: np.ndarray, p: np.ndarray) -> bool:
-        """Whether the rows that are set aside are met at x."""
+        """Whether the rows that are left out are satisfied at x."""
         for values, rows in self._set_aside(x, p):
             outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]) / rows.scale[:, None]
             if not (outside <= _MET).all():
@@ -67,7 +67,7 @@ class ReducedNLP(DerivedNLP):
         return True
 
     def peak(self, x: np.ndarray, p: np.ndarray) -> float:
-        """Largest value of limits to either side of zero, relative to these; infinite where one is no number."""
+        """Largest value of limited torques, relative to their limits; infinite if one is NaN."""
         shares = [
             np.maximum(values / rows.upper[:, None], values / rows.lower[:, None]).max()
             for values, rows in self._set_aside(x, p)
@@ -75,14 +75,14 @@ class ReducedNLP(DerivedNLP):
         return float(np.nan_to_num(max(shares), nan=np.inf))
 
     def _set_aside(self, x: np.ndarray, p: np.ndarray) -> Iterator[tuple[np.ndarray, Rows]]:
-        """Values of the rows that are set aside, and the rows, block by block."""
+        """Values and rows that are left out, block by block."""
         for number, chosen in self.aside.items():
             block = self.nlp.constraints[number]
             yield block.evaluate(x, p)[chosen], block.rows.take(np.flatnonzero(chosen).tolist())
 
     @property
     def described(self) -> str:
-        """What is set aside, in words."""
+        """The rows that are left out, as text."""
         limits, equations = 0, []
         for number, chosen in self.aside.items():
             block = self.nlp.constraints[number]
@@ -96,13 +96,13 @@ class ReducedNLP(DerivedNLP):
 
     @cached_property
     def cache(self) -> ProgramCache:
-        """That of all programs without these rows: one is made anew for every solve of the other program."""
+        """Shared by all programs without these rows: a new one is made for every solve of the other program."""
         key = ("without", *((number, rows.tobytes()) for number, rows in self.aside.items()))
         return self.nlp.cache.setdefault(key, ProgramCache())
 
     @cached_property
     def _kept(self) -> np.ndarray:
-        """Numbers of the other program's rows that are here."""
+        """Numbers of the other program's rows that remain."""
         masks = []
         for number, block in enumerate(self.nlp.constraints):
             rows = ~self.aside[number] if number in self.aside else np.ones(block.n_rows, dtype=bool)
@@ -111,7 +111,7 @@ class ReducedNLP(DerivedNLP):
 
     @cached_property
     def _remaining(self) -> dict[Block, Block]:
-        """The blocks that are left, and which of the other program's they are."""
+        """The remaining blocks, and their numbers in the other program."""
         blocks = {}
         for number, block in enumerate(self.nlp.constraints):
             if number not in self.aside:
@@ -134,10 +134,10 @@ class ReducedNLP(DerivedNLP):
 
 
 def programs(nlp: NLP | PhasesNLP, start: Start, p: np.ndarray) -> list[BaseNLP]:
-    """Programs with ever more rows, the last of which is the whole one.
+    """Programs with more and more rows, the last of which is the complete one.
 
-    One is solved after another, from the same start, until what is set aside in one is met at its optimum. From an
-    optimum that comes close to a limit, limits stay.
+    They are solved one after another, from the same start, until the rows that are left out hold at the optimum. If the
+    start is an optimum close to a limit, limits stay.
     """
     limits, equations = without_limits(nlp), redundant_rows(nlp, start.x, p)
     few = [ReducedNLP(nlp, equations)] if equations else []
@@ -152,7 +152,7 @@ def programs(nlp: NLP | PhasesNLP, start: Start, p: np.ndarray) -> list[BaseNLP]
 
 
 def without_limits(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
-    """A program without limits of torques that its cost keeps small; itself where these are few."""
+    """A program without limits of torques that its cost keeps small; unchanged if these are few."""
     aside = {} if _minimises_time(nlp) else _kept_small(nlp)
     counts = {number: int(np.count_nonzero(rows)) for number, rows in aside.items()}
     in_all = sum(count * nlp.constraints[number].n_slices for number, count in counts.items())
@@ -160,9 +160,9 @@ def without_limits(nlp: NLP | PhasesNLP) -> NLP | PhasesNLP | ReducedNLP:
 
 
 def _kept_small(nlp: BaseNLP) -> dict[int, np.ndarray]:
-    """Limits to either side of zero of torques that are squared in the cost.
+    """Limits, on both sides of zero, of torques that are squared in the cost.
 
-    By the number of a constraint block which of its rows, ndarray of bool; blocks without such rows are left out.
+    Masks of rows by number of the constraint block; blocks without such rows are left out.
     """
     squared: dict[str, set[int]] = {}
     for block in nlp.costs:
@@ -182,7 +182,7 @@ def _kept_small(nlp: BaseNLP) -> dict[int, np.ndarray]:
 
 
 def _torques_of(block: Block) -> list[set[int]]:
-    """The torques, by number, that each row of a block contains."""
+    """Numbers of the torques that each row of a block contains."""
     torques = block.functions.torques
     joints: list[set[int]] = [set() for _ in range(block.n_rows)]
     if torques is not None:
@@ -192,6 +192,6 @@ def _torques_of(block: Block) -> list[set[int]]:
 
 
 def _minimises_time(nlp: NLP | PhasesNLP) -> bool:
-    """Whether the cost grows with a duration by itself: limits are what such motions end at."""
+    """Whether the cost grows with a duration: such motions have active limits."""
     problems = [nlp.problem, *(phase.problem for phase in nlp.phases.values())]
     return any(term.fn is None for problem in problems for term in problem.minimize.terms)

@@ -1,4 +1,4 @@
-"""Round after round on finer grids, or in arcs that meet where limits begin and cease to hold."""
+"""Refinement iterations, on finer grids or in arcs that end where limits become active or inactive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from colloc.support.stopwatch import part
 
 A = TypeVar("A", bound=Solution | PhasesSolution)
 
-_ROUNDS = 20  # of a refinement, at most
-_UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error is above the tolerance
-_ABSURD = 10.0  # times its size, that a cost may fall by in a round
+_ROUNDS = 20  # largest number of refinement iterations
+_UNSURE = 1e-2  # of its size: error of the cost of a motion whose error exceeds the tolerance
+_ABSURD = 10.0  # times its size: largest decrease of a cost in an iteration
 
 
 def refined(
@@ -32,26 +32,25 @@ def refined(
     confirmed: bool = True,
     to_switches: bool = False,
 ) -> Solution | PhasesSolution:
-    """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
+    """Refinement iterations on finer grids, each started from the one before or, if that fails, from a guess.
 
-    A finer grid has every motion of a coarser one, up to its error. A round that ends at a higher cost by more has gone
-    to another basin: the next one goes on from the coarser motion, with all intervals split, and if that ends at a
-    higher cost too the coarser motion is the answer. A cost that has settled while two rounds have not halved its error
-    is one, too. A cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is
-    solved from the guess as well, and the rounds begin anew with the cheaper of the two.
+    A finer grid contains every motion of a coarser one, up to its error. If an iteration ends at a cost that is higher
+    by more, it has reached another basin: the next one starts from the coarser motion, with all intervals split, and if
+    that ends at a higher cost too, the coarser motion is the answer. So is a motion whose cost has settled while two
+    iterations have not halved its error. If a cost falls by more than `_ABSURD` times its size, it was a poor start:
+    the finer grid is solved from the guess as well, and refinement starts again with the cheaper of the two.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
-        The first round.
+        The solution on the first grid.
     run : Run
     guess : optional
         As in `solve`.
     confirmed : bool
-        Whether a finer grid must confirm that the cost is right; else an estimate that is a quarter of the tolerance is
-        enough.
+        Whether a finer grid must confirm the cost; otherwise an estimated error of a quarter of the tolerance suffices.
     to_switches : bool
-        Whether the rounds end where they close in on switches: see `closes_in_on_switches`.
+        Whether refinement ends when only switches remain: see `closes_in_on_switches`.
     """
     first = replace(solution, rounds=(round_of(solution),))
     return _more_rounds(first, run, guess, confirmed=confirmed, to_switches=to_switches)
@@ -60,7 +59,7 @@ def refined(
 def _more_rounds(
     solution: Solution | PhasesSolution, run: Run, guess: MotionGuess, *, confirmed: bool, to_switches: bool
 ) -> Solution | PhasesSolution:
-    """Rounds after those that there are."""
+    """Further refinement iterations."""
     tol, costlier = run.tolerance, False
     while _goes_on(solution, tol):
         if float(solution.error) <= tol and not confirmed and _is_near_best(solution, tol):
@@ -74,7 +73,7 @@ def _more_rounds(
             break
         finer, _ = run(nlp, solution, begin)
         if finer.outcome.status not in (Status.SOLVED, *CUT_SHORT):
-            # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
+            # Near an optimum of another grid a solver may fail by rounding; from a new start it does not.
             finer, _ = run(nlp, guess, begin)
         if finer.outcome.status in CUT_SHORT:
             return cut_short(solution, finer.outcome.status)
@@ -91,30 +90,30 @@ def _more_rounds(
 
 
 def _goes_on(solution: Solution | PhasesSolution, tol: float) -> bool:
-    """Whether another round may make a motion more exact, or confirm its cost."""
+    """Whether another iteration may make a motion more accurate, or confirm its cost."""
     if solution.outcome.status is not Status.SOLVED or len(solution.rounds) >= _ROUNDS:
         return False
     return not has_settled(solution, tol) or not (float(solution.error) <= tol or _is_stuck(solution, tol))
 
 
 def closes_in_on_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:
-    """Whether a refinement goes on and waits for switches alone, on which a grid closes in by a factor a round."""
+    """Whether only switches delay the refinement, which a grid encloses by a constant factor per iteration."""
     return bool(solution.rounds) and _goes_on(solution, tol) and _waits_for_switches(solution, tol)
 
 
 def on_ends_at_switches(
     solution: Solution, run: Run, guess: MotionGuess, *, confirmed: bool
 ) -> Solution | PhasesSolution:
-    """The motion on a grid whose intervals end at its switches, where there are arcs that hold; then further rounds.
+    """The motion on a grid whose intervals end at its switches, if valid arcs exist; then further iterations.
 
     Parameters
     ----------
     solution : Solution
-        With the rounds so far.
+        A solution with the iterations so far.
     run, guess, confirmed :
         As in `refined`.
     """
-    from colloc.refinement.switches import refine_at_switches  # few need all that it stands on
+    from colloc.refinement.switches import refine_at_switches  # few solves need this import
 
     run = replace(run, round=len(solution.rounds))
     answer = refine_at_switches(solution, replace(run, round=run.round + 1))
@@ -127,13 +126,13 @@ def on_ends_at_switches(
 
 
 def _allowed(solution: Solution | PhasesSolution, tol: float) -> float:
-    """Largest increase of the cost within the same basin: as much as the cost may be off."""
+    """Largest increase of the cost within the same basin: the error of the cost."""
     error = float(solution.error)
     return (tol if error <= tol else max(error, _UNSURE)) * solution.cost_scale
 
 
 def _waits_for_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:
-    """Whether after two rounds the cost may still gain more than it may, most of it by limits.
+    """Whether after two iterations the possible gain exceeds the tolerance, most of it by limits.
 
     A user-defined curve is kept.
     """
@@ -143,31 +142,31 @@ def _waits_for_switches(solution: Solution | PhasesSolution, tol: float) -> Type
 
 
 def _is_near_best(solution: Solution | PhasesSolution, tol: float) -> bool:
-    """Whether the estimate alone tells that the cost is right: not where equations of states hide what they cost."""
+    """Whether the estimate alone confirms the cost: not if errors of state equations hide their cost."""
     states = any(phase.problem.states for phase in solution.phases.values())
     return not states and solution.error["cost"].total <= SURE * tol
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:
-    """Whether two rounds have not halved an estimate of the cost's error that alone is too large."""
+    """Whether two iterations have not halved an estimated error of the cost that is the only one too large."""
     rounds, error = solution.rounds, solution.error
     alone = max(error.motion_error, float(error.bounds.max())) <= tol
     return alone and len(rounds) > 2 and rounds[-1].error > rounds[-3].error / 2
 
 
 def _cheaper(optimum: A, candidate: A) -> A:
-    """The cheaper of an optimum and a solution that may be none."""
+    """The cheaper of an optimum and a solution that may have failed."""
     solved = candidate.outcome.status is Status.SOLVED
     return candidate if solved and candidate.cost < optimum.cost else optimum
 
 
 def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | PhasesSolution:
-    """A motion in arcs that holds; refined on grids, with a warning, where no such arcs are found.
+    """A valid motion in arcs; refined on grids, with a warning, if none is found.
 
     Parameters
     ----------
     solution : Solution
-        The arcs are those that its grid shows, or else a grid that is finer.
+        The initial arcs are those of its grid, or of a finer grid.
     run : Run
 
     Raises
@@ -177,12 +176,12 @@ def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | Pha
     """
     if not isinstance(solution, Solution):
         raise InputError(
-            "refine at switches takes the motion of a Problem, and divides it itself, got one in the phases "
+            "refine at switches needs the motion of a Problem, which it divides itself, got one in the phases "
             f"{', '.join(map(repr, solution.phases))}"
         )
     if solution.problem.needs_rates:
-        raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
-    from colloc.optimality.limited import active_arcs, limited  # few need all that these stand on
+        raise InputError("refine at switches makes accelerations jump, and the problem depends on their rates")
+    from colloc.optimality.limited import active_arcs, limited  # few solves need these imports
     from colloc.refinement.switches import in_arcs
 
     exact = replace(run, solver=to_the_last_digit(run.solver))
@@ -197,5 +196,5 @@ def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | Pha
             return cut_short(solution, answer)
         if answer is not None:
             return answer
-    warn("no arcs were found that hold: the motion is refined on grids instead", SolutionWarning)
+    warn("no valid arcs were found: the motion is refined on grids instead", SolutionWarning)
     return solution

@@ -1,4 +1,4 @@
-"""One program solved: with nodes added where limits were exceeded, with breakpoints sought."""
+"""Solve of one program, with additional nodes where limits were exceeded, and search for free breakpoints."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, PhasesNLP, check_d
 A = TypeVar("A", bound=Solution | PhasesSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
-_DOUBTFUL = (Status.ACCEPTABLE, Status.DIVERGED, Status.FAILED)  # ends that limits may have spared
-_EXCHANGES = 10  # times that nodes are added to one grid, at most: each may lead to another basin
+_DOUBTFUL = (Status.ACCEPTABLE, Status.DIVERGED, Status.FAILED)  # failures that limits may have prevented
+_EXCHANGES = 10  # largest number of times that nodes are added to a grid: each may lead to another basin
 
 
 @dataclass(frozen=True)
 class Run:
-    """A way of solving NLPs, one after another.
+    """Settings with which NLPs are solved, one after another.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ class Run:
     tolerance : float
         Largest error between nodes of an answer that counts as solved.
     cost_tolerance : float, optional
-        The same of the cost alone, if it is another.
+        The tolerance of the cost, if it differs.
     always : bool
-        Whether nodes are added where inequalities are violated between them.
+        Whether nodes are added where inequalities are violated between nodes.
     deadline : float
-        When solving ends with the best motion so far, on the clock of `time.perf_counter`.
+        Time at which solving ends with the best motion so far, on the clock of `time.perf_counter`.
     round : int
-        Of a refinement.
+        Number of the refinement iteration.
     form : "auto", "compact", "lifted" or "race"
-        In which programs are solved, as in `refinement.Solve`.
+        Form in which programs are solved, as in `refinement.Solve`.
     """
 
     parameters: np.ndarray
@@ -70,11 +70,11 @@ class Run:
     def __call__(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-        """A solution and where it started; `begin` is when its NLP began to be built."""
+        """A solution and its start; `begin` is the time at which the build of its NLP began."""
         if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
             return self._free_knots(nlp, nlp.grid, guess, begin)
         solution, start = self._once(nlp, guess, begin)
-        # Rounds of a refinement leave room for other sources of error, which add up.
+        # Refinement leaves room for other sources of error, which add up.
         within = self.tolerance if self.round == 1 else self.tolerance / 2
         for _ in range(_EXCHANGES if self.always else 0):
             if not solution.exceeds(within):
@@ -91,7 +91,7 @@ class Run:
     def _free_knots(
         self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-        """The optimum with breakpoints free, then from there the one on the breakpoints found."""
+        """The optimum with free breakpoints, then the optimum on these breakpoints."""
         first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
         if first.outcome.status is not Status.SOLVED:
             return first, start
@@ -101,7 +101,7 @@ class Run:
         if search.status in CUT_SHORT:
             return cut_short(first, search.status), start
         if search.status is not Status.SOLVED:
-            warn("better knots may exist: the search for them has not settled", SolutionWarning)
+            warn("better knots may exist: the search for them has not converged", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(search.x)
         solution, start = self(nlp.on_curve(grid.curve_at(search.x)), Start(x, near_optimum=True), begin)
         return _after(solution, first, search), start
@@ -109,7 +109,7 @@ class Run:
     def _once(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-        """A solution at the nodes that the NLP has, no saddle, and where it started."""
+        """A solution at the nodes of the NLP that is no saddle, and its start."""
         solution, start = self._stationary(nlp, guess, begin)
         brief = replace(self, solver=self.solver.limited(iterations=PATIENCE))
         with part("judge"):
@@ -119,7 +119,7 @@ class Run:
     def _stationary(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-        """The end of a run at the nodes that the NLP has, and where it started."""
+        """The result of a run at the nodes of the NLP, and its start."""
         with part("build"):
             start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
             few, *more = programs(nlp, start, self.parameters)
@@ -135,7 +135,7 @@ class Run:
         return solution_of(nlp, outcome, self.parameters), start.x
 
     def _end(self, attempts: Sequence[BaseNLP], start: Start, nlp: NLP | PhasesNLP) -> Outcome:
-        """The end of a run of the solver of the first program whose optimum meets what it sets aside."""
+        """The result for the first program whose optimum satisfies the rows that it leaves out."""
 
         def run(solver: Solver, program: BaseNLP, start: Start) -> Outcome:
             return self.end(solver, program, start, nlp)
@@ -156,7 +156,7 @@ class Run:
         return _counted(end_of(nlp, start), *earlier)
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
-        """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
+        """The result of one run of a solver, within the remaining time; progress shows iterates in terms of `shown`."""
         seconds = max(self.deadline - time.perf_counter(), 1e-3)
         with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as on_iteration:
             with part("build"):
@@ -165,17 +165,17 @@ class Run:
 
 
 def cut_short(solution: A, status: Status) -> A:
-    """A solution in whose improvement Ctrl-C was pressed, or time ran out."""
+    """A solution whose improvement was interrupted by Ctrl-C or the time limit."""
     return replace(solution, outcome=replace(solution.outcome, status=status))
 
 
 def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
-    """A solution with the iterations and seconds of what was solved before it counted as well."""
+    """A solution with the iterations and seconds of earlier solves added."""
     return replace(solution, outcome=_counted(solution.outcome, *earlier))
 
 
 def _counted(outcome: Outcome, *earlier: Outcome | BaseSolution | knots.KnotSearch) -> Outcome:
-    """The end of a run with the iterations and seconds of those before it counted as well."""
+    """An outcome with the iterations and seconds of earlier runs added."""
     runs = (outcome, *earlier)
     seconds = {name: sum(run.seconds[name] for run in runs) for name in outcome.seconds}
     return replace(outcome, seconds=seconds, iterations=sum(run.iterations for run in runs))

@@ -1,7 +1,7 @@
-"""Stationary motions that are no minimum: the way along which the cost falls is followed.
+"""Stationary motions that are no minimum, and the solves along directions in which the cost falls.
 
-Newton's method ends at a saddle where symmetry keeps it there: from a guess in a mirror of the problem all of its
-iterates are in the mirror.
+Newton's method ends at a saddle where symmetry keeps it there: from a guess in a mirror plane of the problem all
+iterates stay in the plane.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from colloc.solution.solution import Solution
 from colloc.solver import Hessian, Ipopt, Outcome, Solver, Start, Status
 from colloc.transcription import BaseNLP
 
-PATIENCE = 300  # iterations from beside a saddle, at most: the cost may have no lower bound there
-_FOLLOWED = 4  # saddles in a row, at most
-_LAST = 3  # iterations that tell whether the Hessian was regularised at the end
-_STEPS = (0.3, 0.03)  # of the natural size of what moves most along the direction
-_GAIN = 1e-6  # of the cost's size: a motion that is cheaper by less is the same one
-_SAME = 1e-9  # of the cost's size, by which costs on both sides of a mirror may differ
+PATIENCE = 300  # largest number of iterations from beside a saddle: the cost may have no lower bound there
+_FOLLOWED = 4  # largest number of consecutive saddles
+_LAST = 3  # last iterations checked for a regularised Hessian
+_STEPS = (0.3, 0.03)  # step, in natural sizes of the largest component of the direction
+_GAIN = 1e-6  # of the cost's size: a motion that is cheaper by less is the same
+_SAME = 1e-9  # of the cost's size: tolerance of equal costs on both sides of a mirror plane
 
 _STATIONARY, _CUT_SHORT = (Status.SOLVED, Status.ACCEPTABLE), (Status.INTERRUPTED, Status.TIME_LIMIT)
 
@@ -29,19 +29,19 @@ Motion = Solution | PhasesSolution
 
 
 def beyond_saddles(solution: Motion, solver: Solver, solved: Callable[[Start], Motion]) -> Sequence[Motion]:
-    """The motion to which falling directions lead, then the saddles on the way to it, the last first.
+    """The motion reached along directions of descent, then the saddles on the way to it, the last first.
 
-    A saddle that no start beside it leaves has the status `Status.SADDLE`. Where the last iterations of IPOPT have met
-    no Hessian of the wrong inertia, nothing is computed.
+    A saddle that no start beside it leaves has the status `Status.SADDLE`. If the Hessian had the right inertia in the
+    last iterations of IPOPT, nothing is computed.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
-        The end of a run.
+        Result of a run.
     solver : Solver
-        By which it was made.
+        The solver of that run.
     solved : callable
-        Start -> the end of another run of the same program.
+        Run of the same program: takes a Start, returns a solution.
     """
     motions: list[Motion] = [solution]
     while _may_be_saddle(motions[0].outcome, solver) and (direction := _falling(motions[0], solver)) is not None:
@@ -56,7 +56,7 @@ def beyond_saddles(solution: Motion, solver: Solver, solved: Callable[[Start], M
 
 
 def _may_be_saddle(outcome: Outcome, solver: Solver) -> bool:
-    """Whether a run has ended where second-order conditions are to be looked at."""
+    """Whether second-order conditions must be checked at the end of a run."""
     if outcome.status not in _STATIONARY:
         return False
     if outcome.scale is not None and outcome.scale.anchor is not None:
@@ -68,7 +68,7 @@ def _may_be_saddle(outcome: Outcome, solver: Solver) -> bool:
 
 def _falling(solution: Motion, solver: Solver) -> np.ndarray | None:
     """A direction along which the cost falls to second order."""
-    from colloc.optimality.second_order import falling_direction, may_fall  # few runs end where they need it
+    from colloc.optimality.second_order import falling_direction, may_fall  # few runs need it
 
     end = solution.nlp, solution.x, solution.parameters, solution.multipliers, solution.cost_scale
     by_squares = isinstance(solver, Ipopt) and solver.hessian is Hessian.GAUSS_NEWTON
@@ -78,22 +78,22 @@ def _falling(solution: Motion, solver: Solver) -> np.ndarray | None:
 
 
 def _named(solution: Motion, direction: np.ndarray) -> Motion:
-    """A saddle by its name, with what falls."""
+    """A saddle with its status, and the direction of descent in its message."""
     from colloc.optimality.second_order import content
 
     outcome, moves = solution.outcome, content(solution.nlp, solution.x, direction)
     message = (
-        f"{outcome.message}, but the cost falls by {moves}, and no start beside ended at a cheaper motion; bound what "
-        "falls, or begin elsewhere, as with co.refinement.SeekStarts(8)"
+        f"{outcome.message}, but the cost falls along {moves}, and no start beside it reached a cheaper motion; bound "
+        "this direction, or use other starts, as with co.refinement.SeekStarts(8)"
     )
     status = Status.SADDLE if outcome.status is Status.SOLVED else outcome.status
     return replace(solution, outcome=replace(outcome, status=status, message=message))
 
 
 def _beside(saddle: Motion, direction: np.ndarray, solved: Callable[[Start], Motion]) -> Motion | None:
-    """The cheapest end of runs that begin to either side of a saddle; None where none leaves it.
+    """The cheapest result of runs from both sides of a saddle; None if none leaves it.
 
-    Where Ctrl-C is pressed, or time runs out, it is the saddle with that status.
+    After Ctrl-C or at the time limit, the saddle with that status.
     """
     nlp, p = saddle.nlp, saddle.parameters
     for step in _STEPS:
@@ -116,7 +116,7 @@ def _is_cheaper(motion: Motion, saddle: Motion) -> bool:
 
 
 def _mirrored(nlp: BaseNLP, starts: Sequence[np.ndarray], p: np.ndarray, size: float) -> bool:
-    """Whether two starts are images of each other in a mirror of the problem: cost and sizes of rows are the same."""
+    """Whether two starts are mirror images in a symmetry of the problem: cost and sizes of rows are equal."""
     cost = [float(nlp.f(x, p)) for x in starts]
     rows = [np.sort(np.abs(np.array(nlp.g(x, p)).ravel())) for x in starts]
     return abs(cost[0] - cost[1]) <= _SAME * size and np.allclose(*rows, rtol=_SAME, atol=_SAME)

@@ -1,19 +1,20 @@
-"""Handing a nonlinear program to a solver, watching it, and reading what came back.
+"""Solvers of nonlinear programs: interface, monitoring and diagnosis.
 
-progress        what a user sees of a solve while it runs
-solver          the protocol of solvers: prepared for a program, then from one start after another to an outcome
-degenerate      rows and costs that no variable changes, values that are not finite, kinks
-scaling         the program in units of natural size one, with its derivatives
-monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
-nlpsol          any solver that CasADi knows, prepared for a program
-linear_solvers  the linear algebra below IPOPT; multifrontal/ is our own, in C
-trial           whether IPOPT and our own understand each other, in a process of its own
-ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
-quadratic       quadratic programs by IPOPT
-conflicts       bounds and conditions that stand in the way of violated rows
-diagnosis       why a solve failed, in a few lines
+progress         display of a solve while it runs
+solver           the protocol of solvers: prepared for a program, then run from several starts
+degenerate       rows and costs that no variable changes, values that are not finite, kinks
+scaling          the program in units of natural size one, with its derivatives
+monitor          the best iterate, progress, Ctrl-C and the time limit, at every iteration
+nlpsol           any CasADi solver, prepared for a program
+linear_solvers   linear solvers of IPOPT; multifrontal/ is part of this package, in C
+trial            check of the interface of IPOPT and multifrontal, in a process of its own
+ipopt            IPOPT: options (names in ipopt_options.txt), statuses and strategies
+quadratic        quadratic programs by IPOPT
+least_violation  the program of least violation
+conflicts        bounds and conditions that conflict with violated rows
+diagnosis        reasons of a failed solve, in a few lines
 
-A solver of another make is a class in one file with the methods of `Solver`.
+Another solver is a class in one file with the methods of `Solver`.
 """
 
 from colloc.solver.ipopt import ELASTIC as ELASTIC

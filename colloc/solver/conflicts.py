@@ -1,8 +1,8 @@
-"""Conflicts of violated rows with bounds of rows and variables, and with values prescribed at single instants.
+"""Conflicts of violated rows with bounds of rows and variables, and with values prescribed at single times.
 
-At a point of least violation the pull of the violated rows is balanced by rows and variables at their bounds (Farkas):
-the multipliers of that balance, found by least squares, tell which stand in the way. End conditions that fix variables
-are no rows; how much the pull would give way if their values changed tells of them.
+At a point of least violation the forces of the violated rows are balanced by rows and variables at their bounds
+(Farkas): the multipliers of that balance, found by least squares, show which ones conflict. End conditions that fix
+variables are not rows; their conflict is measured by how much the force would decrease if their values changed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from colloc.transcription.fixed_ends import state_point
 from colloc.transcription.nlp import Phase
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
-_VIOLATED, _ACTIVE = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
-_LEAST = 1e-3  # strength from which something stands in the way
-_SHARE = 0.1  # of the strongest: prescribed values that matter less are left out
+_VIOLATED, _ACTIVE = 1e-6, 1e-4  # of a natural size: limits of a violated row, and of a row at its bound
+_LEAST = 1e-3  # smallest strength of a conflict
+_SHARE = 0.1  # of the strongest: weaker prescribed values are left out
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2}
 
 
 def conflicts(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, values: int = 6) -> list[str]:
-    """Bounds and values that hold at x and stand in the way of the violated rows, strongest first, each label once.
-
-    At most so many bounds, and values prescribed at single instants.
+    """Bounds and values that hold at x and conflict with violated rows, strongest first, each label once.  At most
+    `bounds` bounds, and `values` values prescribed at single times.
     """
     balance = _balance(nlp, x, p)
     if balance is None:
@@ -62,7 +61,7 @@ def conflicts(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, value
 
 
 class _Balance(NamedTuple):
-    """Places at a bound, among rows and then variables, with their multipliers; and the pull of what is violated."""
+    """Rows and variables at a bound, with their multipliers; and the force of the violated rows."""
 
     places: np.ndarray
     multipliers: np.ndarray
@@ -92,9 +91,8 @@ def _balance(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> _Balance | None:
 
 
 def _of_rows(nlp: BaseNLP, equations: Iterable[tuple[float, int]], x: np.ndarray) -> Iterator[tuple[float, str, float]]:
-    """Strength, name and value of equality rows that hold at one instant or between both ends.
-
-    Equations along the path are not what a reader looks for: they hold the motion together.
+    """Strength, name and value of equality rows at a single time or between both ends; equations along the path are
+    omitted.
     """
     for size, row in equations:
         block = nlp.constraints[int(np.searchsorted(nlp.offsets, row, side="right")) - 1]
@@ -111,9 +109,8 @@ def _along(nlp: BaseNLP, block: Block) -> bool:
 
 
 def _of_ends(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
-    """Strength, name and value of end conditions that fix variables.
-
-    The strength of one is how much the forces on all rows change with its value.
+    """Strength, name and value of end conditions that fix variables; the strength is the change of the forces with the
+    value.
     """
     pull = np.array(NumericDerivatives((), nlp.constraints, x, p).jacobian.T @ (forces / nlp.scale_g)).ravel()
     for name, value, direction in _fixed(nlp):
@@ -121,9 +118,9 @@ def _of_ends(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> 
 
 
 def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:
-    """Name and value of every end condition that fixes variables, and the direction of x in which it would change.
+    """Name and value of every end condition that fixes variables, and the direction of its change in x.
 
-    By the natural size of the joint; its derivatives by the normalised time count like the position itself.
+    In natural sizes of the joint; derivatives by the normalised time count like the position.
     """
     for motion in nlp.motions:
         for name, value, change in _fixed_in(motion, ~nlp.free[motion.part]):
@@ -133,7 +130,7 @@ def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:
 
 
 def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
-    """Name, value and direction of the end conditions of a motion, of those variables that they fix."""
+    """Name, value and direction of the end conditions of a motion that fix variables."""
     problem, grid = motion.problem, motion.grid
     sizes, at = natural_size(*problem.limits("q")), {s: grid.end(s) for s in (0.0, 1.0)}
     for name, values in problem.end_values.items():
@@ -146,7 +143,7 @@ def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np
                 continue
             order, at_end = _ORDERS.get(end.quantity, 3), at[end.s]
             points = at_end.index[:, end.index]
-            orders = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
+            orders = int(fixed[points].cumprod().sum())  # fixed derivatives, one after another
             if order < orders:
                 direction = np.zeros(fixed.size)
                 change = np.linalg.solve(at_end.weight[:orders, :orders], np.eye(orders)[order])

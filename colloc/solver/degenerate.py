@@ -1,4 +1,4 @@
-"""Programs that solvers stumble over: rows and costs that no variable changes, values that are not finite, kinks."""
+"""Programs that solvers fail on: rows and costs that no variable changes, values that are not finite, kinks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from colloc.blocks.slices import triplet
 from colloc.solver.solver import Outcome, Status
 from colloc.transcription import BaseNLP
 
-_TOLERATED = 1e-4  # of a row's natural size; what is below is left to the solver
+_TOLERATED = 1e-4  # of a row's natural size: smaller violations are left to the solver
 _POINTS, _REACHES = 10, (1e-6, 1e-4, 1e-2)  # in natural sizes of the variables
 _STEPS = 10.0 ** -np.arange(3, 8)  # in natural sizes of the variables
 _DIRECTIONS = 3
-_JUMP = 0.1  # of the largest slope: a jump of less troubles nobody
+_JUMP = 0.1  # of the largest slope: a smaller jump is harmless
 _SMOOTH = 30.0  # a second difference falls a hundredfold with a tenth of the step, but tenfold across a kink
 _ROUNDING = 1e-9  # of the values
 
 
 def constant_rows(nlp: BaseNLP) -> np.ndarray:
-    """Which constraint rows depend on no free variable, ndarray of bool, shape (n_g,)."""
+    """Mask of the constraint rows that depend on no free variable, shape (n_g,)."""
     if "constant rows" not in nlp.cache:
         rows, _ = triplet(nlp.jac_g.sparsity_out(1))
         nlp.cache["constant rows"] = np.bincount(rows, minlength=nlp.n_g) == 0
@@ -28,7 +28,7 @@ def constant_rows(nlp: BaseNLP) -> np.ndarray:
 
 
 def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | None:
-    """The end of a run that need not begin, because a row that no variable moves is violated at x; or None."""
+    """An outcome without a run, if a row that no variable changes is violated at x; otherwise None."""
     constant = constant_rows(nlp)
     if not constant.any():
         return None
@@ -40,7 +40,7 @@ def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | 
         x,
         {"g": np.zeros(nlp.n_g), "x": np.zeros(nlp.n_x)},
         Status.INFEASIBLE,
-        "no variable moves a violated constraint",
+        "no variable changes a violated constraint",
         {},
         0,
         dict.fromkeys(("build", "solve", "callbacks"), 0.0),
@@ -48,9 +48,9 @@ def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | 
 
 
 def cost_depends_on_variables(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> bool:
-    """Whether the cost depends on a free variable, with these parameters: a term may have the weight zero.
+    """Whether the cost depends on a free variable with these parameters: a term may have zero weight.
 
-    Slopes are looked at in x first: one that is not zero settles it.
+    Slopes at x are checked first, as a nonzero one suffices.
     """
     slopes = np.array(nlp.grad_f(x, p)[1]).ravel()[nlp.free]
     return bool(slopes.any()) or any(_depends_on_variables(block, nlp.free, p) for block in nlp.costs)
@@ -58,14 +58,14 @@ def cost_depends_on_variables(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> boo
 
 def _depends_on_variables(block: Block, free: np.ndarray, p: np.ndarray) -> bool:
     local, slices = block.sites.local, block.sites.slices
-    (values,) = block.functions.value.call([local.w, local.d, ca.SX(p)])  # of what is times zero nothing remains
+    (values,) = block.functions.value.call([local.w, local.d, ca.SX(p)])  # factors of zero are removed
     _, entries = slices.expand(np.flatnonzero(ca.which_depends(values, local.w)))
     free_entries = free[slices.index[slices.column[entries]]]
     return bool((free_entries & (slices.weight[entries] != 0)).any())
 
 
 def nonfinite(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
-    """One line on the first cost or constraint that is not finite, with joint and time; None where all are."""
+    """A line about the first cost or constraint that is not finite, with joint and time; None if all are."""
     if term := nlp.first_undefined(x, p):
         return f"not finite at the last iterate: {term}"
     if term := _nonfinite_slope(nlp, x, p):
@@ -74,12 +74,12 @@ def nonfinite(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
 
 
 def nonfinite_nearby(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
-    """One line on the first cost or constraint that is not finite near x, where a solver would have stepped."""
+    """A line about the first cost or constraint that is not finite near x, in the range of a solver's step."""
     directions = np.random.default_rng(0).uniform(-1, 1, (_POINTS, nlp.n_x)) * nlp.scale_x * nlp.free
     for reach in _REACHES:
         for direction in directions:
             if term := nlp.first_undefined(np.clip(x + reach * direction, nlp.lower, nlp.upper), p):
-                return f"not finite beside the last iterate: {term}"
+                return f"not finite near the last iterate: {term}"
     return None
 
 
@@ -97,7 +97,7 @@ def _nonfinite_slope(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
 
 
 def kink(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
-    """One line on the cost term whose slope jumps most beside x, with the time; None where all are smooth.
+    """A line about the cost term whose slope jumps most near x, with the time; None if all are smooth.
 
     The slope of a norm jumps at zero, and solvers for smooth functions stall there.
     """
@@ -110,7 +110,7 @@ def kink(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     where = f"s = {s:.4g}" if duration is None else f"t = {s * x[duration]:.4g} s"
     return (
         f"cost term {before + block.rows.labels[row]!r} has a kink at {where}, where its slope jumps, and solvers need "
-        "smooth functions, such as ca.sqrt(x**2 + 1e-6) in place of ca.fabs(x), and likewise in place of a norm"
+        "smooth functions: use ca.sqrt(x**2 + 1e-6) instead of ca.fabs(x), and similar terms instead of a norm"
     )
 
 
@@ -132,7 +132,7 @@ def _jump(nlp: BaseNLP, block: Block, x: np.ndarray, p: np.ndarray) -> tuple[flo
 def _differences(
     block: Block, x: np.ndarray, step: np.ndarray, p: np.ndarray, here: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Second differences of a block along a step, and first ones to either side, the larger; rounding left out."""
+    """Second differences of a block along a step, and the larger of the first ones on both sides, without rounding."""
     ahead, behind = block.evaluate(x + step, p), block.evaluate(x - step, p)
     bend = np.abs(ahead + behind - 2 * here)
     return np.where(bend > _ROUNDING * np.abs(here), bend, 0.0), np.abs(ahead - behind) + bend

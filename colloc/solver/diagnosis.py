@@ -1,4 +1,4 @@
-"""Why a solve failed: the violated rows by name, and equality constraints that state the same fact twice."""
+"""Reasons of a failed solve: violated rows by name, and redundant equality constraints."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from colloc.solver.degenerate import constant_rows, kink, nonfinite, nonfinite_n
 from colloc.support.checks import shortened
 from colloc.transcription import BaseNLP
 
-_BOTTOMLESS = 1e6  # times the size of the cost at the start
-_ALONE = ", and no variable moves it"
-_FEW = 4  # rows that another one follows from, in a line
-_PART = 1e-4  # of a row: less of it in a combination is rounding
+_BOTTOMLESS = 1e6  # times the size of the cost at the start: a lower cost has no lower bound
+_ALONE = ", and no variable changes it"
+_FEW = 4  # rows named in a line that another one follows from
+_PART = 1e-4  # of a row: a smaller part in a combination is rounding
 _DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
 
 
@@ -47,19 +47,19 @@ def dependent_rows(
     rows: np.ndarray | None = None,
     variables: np.ndarray | None = None,
 ) -> list[str]:
-    """Names of rows whose gradients are linearly dependent at x; empty when they are independent.
+    """Names of rows with linearly dependent gradients at x; empty if they are independent.
 
-    Each with the rows that it follows from, as far as these are few. A row that has no free variable is said to be so:
-    what fixes its variables are the end conditions.
+    Each name comes with the rows that it follows from, if these are few. A row without free variables is reported as
+    such: end conditions fix its variables.
 
     Parameters
     ----------
     nlp : BaseNLP
     x, p : ndarray
     limit : int
-        Names at most.
+        Largest number of names.
     rows, variables : ndarray of int, optional
-        Those that count; by default all equations, and all variables that are not fixed.
+        Rows and variables to be checked; by default all equations, and all variables that are not fixed.
     """
     lower, upper = nlp.bounds_g
     equal = np.flatnonzero(lower == upper) if rows is None else rows
@@ -76,19 +76,19 @@ def dependent_rows(
     lines = []
     for row, others in _follow(u[:, sizes < 1e-9 * max(sizes[0], 1e-300)])[:limit]:
         if norms[row] == 0:
-            lines.append(f"{names[row]}, whose variables the end conditions have fixed")
+            lines.append(f"{names[row]}, whose variables are fixed by end conditions")
         elif others.size == 1:
-            lines.append(f"{names[row]} and {names[others[0]]} say the same: state one of them")
+            lines.append(f"{names[row]} and {names[others[0]]} are the same: state one of them only")
         else:
             lines.append(f"{names[row]} follows from {shortened([names[k] for k in others], _FEW)}")
     return lines
 
 
 def _follow(dependent: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Rows that follow from others, given combinations of rows that vanish, one a column: each with these others."""
+    """Rows that follow from others, with these others, from vanishing combinations of rows, one per column."""
     left, pivots = dependent.copy(), []
     for column in range(left.shape[1]):
-        # The last of a pair of equals is the one that is too many.
+        # The last of two equal rows is the redundant one.
         size = np.abs(left[:, column])
         row = int(np.flatnonzero(size > 0.99 * size.max())[-1])
         left[:, column] /= left[row, column]
@@ -103,7 +103,7 @@ def _follow(dependent: np.ndarray) -> list[tuple[int, np.ndarray]]:
 
 
 def fallen_terms(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
-    """Cost terms that have fallen as far as a cost without a lower bound does, one line each."""
+    """Cost terms that seem to have no lower bound, one line each."""
     before, after = nlp.terms(start, p), nlp.terms(x, p)
     size = sum(abs(value) for value in before.values())
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
@@ -112,15 +112,15 @@ def fallen_terms(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) 
 def failure_reason(
     nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False, infeasible: bool = True
 ) -> str:
-    """Why no optimum was found, in a few lines.
+    """Reasons why no optimum was found, in a few lines.
 
-    `limited` is whether iterations have run out, `infeasible` whether the whole problem counts as infeasible.
+    `limited`: the iteration limit was reached; `infeasible`: the problem counts as infeasible.
     """
     lines: list[str] = []
     if line := nonfinite(nlp, x, p):
         return line
     if fallen := fallen_terms(nlp, start, x, p):
-        lines += ["the cost seems to have no lower bound; bound what it rewards:", *_indented(fallen)]
+        lines += ["the cost seems to have no lower bound; add bounds to the quantities in:", *_indented(fallen)]
     if violated := violated_rows(nlp, x, p):
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
         if conflicting := conflicts(nlp, x, p):
@@ -130,11 +130,11 @@ def failure_reason(
         lines.append(bent)
     elif limited:
         lines.append(
-            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), or begin nearer, as in co.keyframes(...)"
+            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), or a better guess, as in co.keyframes(...)"
         )
     if dependent := dependent_rows(nlp, start, p):
         lines += [
-            "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",
+            "equality constraints linearly dependent at the guess (redundant, or a singular posture):",
             *_indented(dependent),
         ]
     if not lines and (line := nonfinite_nearby(nlp, x, p)):

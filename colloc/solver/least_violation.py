@@ -1,11 +1,11 @@
-"""The program of least violation: every row may be missed, at the least mean square in natural sizes.
+"""The program of least violation: every row may be violated, with the least mean square in natural sizes.
 
     minimise   1/2 sum of w_k s_k^2 + anchoring
     subject to lower_k <= g_k(x) + c_k s_k <= upper_k  for all rows k,
 
-c_k their natural sizes, and w_k such that rows along a path count by their mean. Every point has slacks s that meet its
-rows, so that a search begins feasible and can end nowhere but at a minimum: zero where x is feasible. A mean squared
-distance from the beginning, by a factor too small to matter, settles what rows leave open.
+with natural sizes c_k, and w_k such that rows along a path count by their mean. Every point has slacks s that satisfy
+its rows, so that a search starts feasible and ends at a minimum: zero if x is feasible. The mean squared distance from
+the start, with a negligible weight, makes the minimum unique.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _SOLVER = Ipopt(mu_strategy="monotone", max_iter=250, tol=1e-7, acceptable_tol=1
 
 
 class LeastViolation(NamedTuple):
-    """The end of a search for the least violation.
+    """Result of a search for the least violation.
 
     Parameters
     ----------
     x : ndarray, shape (n_x,)
     left : float
-        Root of the mean square of the violations that are left, in natural sizes.
+        Root mean square of the remaining violations, in natural sizes.
     row : str
-        Name of the row that is violated most, with its time.
+        Name and time of the row with the largest violation.
     status : Status
-        SOLVED where this is a minimum.
+        SOLVED at a minimum.
     iterations : int
     """
 
@@ -50,7 +50,7 @@ class LeastViolation(NamedTuple):
 
 
 def least_violation(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, seconds: float = np.inf) -> LeastViolation:
-    """A point of least violation near x, shape (n_x,), with parameter values p; KeyboardInterrupt by Ctrl-C."""
+    """A point of least violation near x, shape (n_x,), with parameters p; raise KeyboardInterrupt after Ctrl-C."""
     program = _LeastViolationNLP(nlp, np.clip(x, nlp.lower, nlp.upper), p)
     outcome = _SOLVER.prepare(program)(program.start, p, seconds=seconds)
     if outcome.status is Status.INTERRUPTED:
@@ -70,9 +70,9 @@ class _LeastViolationNLP(ExtendedNLP):
     ----------
     nlp : BaseNLP
     anchor : ndarray, shape (n_x,)
-        The point to begin with.
+        The initial point.
     p : ndarray
-        Parameter values, by which rows are scaled.
+        Parameter values at which rows are scaled.
     """
 
     anchor: np.ndarray
@@ -80,13 +80,13 @@ class _LeastViolationNLP(ExtendedNLP):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """What the square of every slack counts."""
+        """Weights of the squared slacks."""
         counts = [np.full(block.n_rows * block.n_slices, block.n_slices) for block in self.nlp.constraints]
         return 1.0 / np.concatenate([np.zeros(0), *counts])
 
     @property
     def start(self) -> Start:
-        """The anchor, with the slacks that its rows need; the cost is as large as it is, wherever a search begins."""
+        """The anchor with slacks that satisfy its rows; the cost is not scaled by the start."""
         values, (lower, upper) = np.array(self.nlp.g(self.anchor, self.p)).ravel(), self.bounds_g
         slacks = (np.clip(values, lower, upper) - values) / self.nlp.scale_g
         return Start(np.append(self.anchor, slacks), scale=Scale(1.0, self.scale_g))
@@ -117,7 +117,7 @@ class _LeastViolationNLP(ExtendedNLP):
 
     @cached_property
     def _curvature(self) -> np.ndarray:
-        """Second derivatives of the cost, all of them on the diagonal."""
+        """Second derivatives of the cost, a diagonal."""
         return np.append(_ANCHORING / self.nlp.n_x / self.nlp.scale_x**2, self.weights)
 
     @cached_property

@@ -1,7 +1,8 @@
-"""The linear algebra below IPOPT: which linear solvers it can load, and how many threads their BLAS has.
+"""Linear solvers of IPOPT: which ones it can load, and the number of threads of their BLAS.
 
-Some linear solvers are compiled into IPOPT, others are libraries that it loads. One is our own, the C files in
-multifrontal/, compiled for this machine as kernels are; IPOPT calls it as it calls HSL's MA97, and by that name.
+Some linear solvers are compiled into IPOPT, others are libraries that it loads. One is part of this package, the C
+files in multifrontal/, compiled for this machine like kernels; IPOPT calls it through the interface and the name of
+HSL's MA97.
 """
 
 from __future__ import annotations
@@ -29,28 +30,28 @@ from colloc.support.checks import InputError, quoted, warn
 
 OURS = "multifrontal"
 NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
-_RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page
-# Variables and rows from which on an iteration is mostly linear algebra, of which ours takes a half to a tenth.
+_RARE = ("pardisomkl", "wsmp")  # an IPOPT without one of these prints a page when it is requested
+# Variables and rows from which on linear algebra dominates an iteration; multifrontal takes a half to a tenth of it.
 _LARGE = 1000
-_LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
+_LIBRARIES = ("hsllib", "pardisolib")  # options of IPOPT that name libraries
 _FOLDER = Path(__file__).with_name("multifrontal")
 _FILES = ("multifrontal.h", "order.c", "symbolic.c", "dense.c", "numeric.c", "ma97.c")  # one unit, in this order
-# Ours orders by itself and has no scaling; `ma97_u` is its USUAL_THRESHOLD, above which it lets fronts grow. Of rows
-# that depend on each other rounding leaves pivots whose signs mean nothing, and for which IPOPT would add to the
-# Hessian without need: a pivot that is no larger than `ma97_small` of its row is taken as zero.
+# Multifrontal has its own ordering and no scaling; `ma97_u` is its USUAL_THRESHOLD, above which fronts may grow.
+# Dependent rows leave pivots of rounding size with meaningless signs, for which IPOPT would regularise the Hessian
+# needlessly: pivots up to `ma97_small` of their row count as zero.
 _MA97 = {
     "ma97_order": "amd", "ma97_scaling": "none", "linear_system_scaling": "none", "ma97_u": 1e-8, "ma97_umax": 1e-2,
     "ma97_small": 1e-12,
 }  # fmt: skip
-# What IPOPT prints of ours, and what it shows instead, as long as that, since it may have the file still open.
+# The line that IPOPT prints, and its replacement of equal length, since IPOPT may still have the file open.
 _PRINTED, _SHOWN = "running with linear solver ma97.", "running with colloc multifrontal"
-_BANNER = 5  # IPOPT's level of printing from which on it names the linear solver
-_TRIAL = 60.0  # s, that the trial of our own may take
-_stdout_lock, _renaming = threading.Lock(), [0]  # runs that print under another name
+_BANNER = 5  # print level of IPOPT from which on it names the linear solver
+_TRIAL = 60.0  # s, time limit of the trial
+_stdout_lock, _renaming = threading.Lock(), [0]  # runs that print with the replaced name
 
 
 def check_linear_solver(options: Mapping[str, Any]) -> None:
-    """InputError for a linear solver that cannot be loaded, with those that can."""
+    """Raise InputError for a linear solver that cannot be loaded; names those that can."""
     name = options.get("linear_solver", "mumps")
     if name == OURS:
         if library := next((key for key in _LIBRARIES if key in options), None):
@@ -68,7 +69,7 @@ def check_linear_solver(options: Mapping[str, Any]) -> None:
 
 
 def default_linear_solver(size: int, compile: bool | Compile | None) -> str:
-    """Our own for programs that are large enough to gain by it, where anything may be compiled; else MUMPS.
+    """Multifrontal for large programs, if compiling is permitted; otherwise MUMPS.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def default_linear_solver(size: int, compile: bool | Compile | None) -> str:
 
 @cache
 def _is_built() -> bool:
-    """Whether our own is compiled, now or before, and fits IPOPT."""
+    """Whether multifrontal is or can be compiled, and fits IPOPT."""
     try:
         return _fits(kernels.build_source(OURS, source(), Compile()))
     except CompileError:
@@ -91,7 +92,7 @@ def _is_built() -> bool:
 
 @cache
 def _is_refused(text: str) -> bool:
-    """Whether our own is compiled and does not fit IPOPT."""
+    """Whether multifrontal is compiled and does not fit IPOPT."""
     with suppress(CompileError):
         return not _fits(kernels.build_source(OURS, text, Compile()))
     return False
@@ -99,10 +100,10 @@ def _is_refused(text: str) -> bool:
 
 @cache
 def _fits(library: Path) -> bool:
-    """Whether IPOPT and a library of ours understand each other: tried once for it, this machine and this CasADi.
+    """Whether IPOPT and a library agree on their interface: tried once per library, machine and CasADi.
 
-    IPOPT hands over structures of its own, whose layout nobody promises. That the trial went well is kept beside the
-    compiled libraries, where that can be done.
+    IPOPT passes structures without a guaranteed layout. A successful trial is recorded beside the compiled libraries,
+    if possible.
     """
     hashed = hashlib.sha256(library.read_bytes())
     hashed.update(repr((ca.CasadiMeta.version(), ca.__file__, Path(trial.__file__).read_text())).encode())
@@ -144,37 +145,37 @@ def _tried(library: Path) -> bool:
 
 @cache
 def source() -> str:
-    """The C files of our own, one after the other."""
+    """The C files of multifrontal, concatenated."""
     texts = [f'#line 1 "{name}"\n{(_FOLDER / name).read_text()}' for name in _FILES]
     return "".join(texts).replace(f'#include "{_FILES[0]}"\n', "\n")
 
 
 def ship_multifrontal(folder: Path) -> list[Path]:
-    """Compile our own for wheels, into a folder."""
+    """Compile multifrontal for wheels, into a folder."""
     return kernels.ship(OURS, source(), lambda *_: source(), folder)
 
 
 def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as IPOPT understands them, `multifrontal` compiled; MUMPS and a CompileWarning where that cannot be."""
+    """Options for IPOPT, with `multifrontal` compiled; MUMPS with a CompileWarning if that fails."""
     if options.get("linear_solver") != OURS:
         return dict(options)
     try:
-        # Asked for at every run, so that the cache keeps it: IPOPT loads it by its path.
+        # Requested at every run, so that the cache keeps it: IPOPT loads it by its path.
         path = kernels.build_source(OURS, source(), Compile())
         if not _fits(path):
             raise CompileError(f"{OURS} does not fit the IPOPT of CasADi {ca.CasadiMeta.version()}")
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
-    ctypes.CDLL(str(path))  # which stays loaded when IPOPT lets go of it, and with it the patterns that it has analysed
-    # It reads the number of threads where MA97 has a parameter that ours does not need.
+    ctypes.CDLL(str(path))  # keeps the library loaded, with its analysed patterns, when IPOPT releases it
+    # The number of threads is passed in a parameter of MA97 that multifrontal does not need.
     own = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
     return {**_MA97, **options, **own}
 
 
 @contextmanager
 def shown_by_name(options: Mapping[str, Any]) -> Iterator[None]:
-    """A context in which IPOPT's output, on standard output and in its file, has the name of ours where it is used."""
+    """A context in which IPOPT's output, on standard output and in its file, names multifrontal if it is used."""
     if options.get("linear_solver") != OURS:
         yield
         return
@@ -193,7 +194,7 @@ def shown_by_name(options: Mapping[str, Any]) -> Iterator[None]:
 
 
 class _Renamed(io.TextIOBase):
-    """Standard output, where IPOPT names our own."""
+    """Standard output with the replaced name."""
 
     def __init__(self, stream: Any):
         self.stream = stream
@@ -206,7 +207,7 @@ class _Renamed(io.TextIOBase):
 
 
 def _rename(change: int) -> None:
-    """One run more, or less, that prints."""
+    """Count runs that print."""
     with _stdout_lock:
         _renaming[0] += change
         if not isinstance(sys.stdout, _Renamed) and _renaming[0]:
@@ -216,7 +217,7 @@ def _rename(change: int) -> None:
 
 
 def _rename_in(file: Path) -> None:
-    """The name in IPOPT's file, in its place."""
+    """Replace the name in IPOPT's file."""
     if not file.is_file():
         return
     with file.open("r+b") as stream:
@@ -229,7 +230,7 @@ def _rename_in(file: Path) -> None:
 
 @cache
 def _loads(name: str, libraries: tuple[tuple[str, str], ...]) -> bool:
-    """Whether IPOPT solves a program of one variable with it."""
+    """Whether IPOPT solves a program of one variable with a linear solver."""
     if name == "ma97" and not _has_ma97(libraries):
         return False
     x = ca.MX.sym("x")
@@ -243,7 +244,7 @@ def _loads(name: str, libraries: tuple[tuple[str, str], ...]) -> bool:
 
 
 def _has_ma97(libraries: tuple[tuple[str, str], ...]) -> bool:
-    """Whether HSL_MA97 is in HSL's library, since IPOPT crashes where it is not."""
+    """Whether HSL's library has HSL_MA97; without it IPOPT would crash."""
     suffix = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
     try:
         return hasattr(ctypes.CDLL(dict(libraries).get("hsllib", f"libhsl.{suffix}")), "ma97_default_control_d")
@@ -253,16 +254,16 @@ def _has_ma97(libraries: tuple[tuple[str, str], ...]) -> bool:
 
 @cache
 def on_one_thread() -> None:
-    """Have CasADi's own OpenBLAS compute on one thread from now on, unless $OPENBLAS_NUM_THREADS says otherwise.
+    """Make CasADi's OpenBLAS compute on one thread from now on, unless $OPENBLAS_NUM_THREADS is set.
 
-    The dense blocks of these systems are too small for more: a step of the 55-DOF human takes 1.6 times the processor
-    time on two threads, for 2 % of the wall time. And sums in another order are other sums, in their last digits: a
-    search of a hundred iterations ends elsewhere, or not at all.
+    The dense blocks of these systems are too small for more: on two threads a step of the 55-DOF human takes 1.6 times
+    the processor time to save 2 % of the wall time. Also, the order of sums changes their last digits, so that a search
+    of a hundred iterations may end elsewhere, or not at all.
     """
     if os.environ.get("OPENBLAS_NUM_THREADS"):
         return
-    ca.has_nlpsol("ipopt")  # loads it
-    loaded = getattr(os, "RTLD_NOLOAD", 0)  # of several copies that in use
-    for path in Path(ca.__file__).parent.glob("*casadi-tp-openblas*"):  # none where another BLAS is linked
+    ca.has_nlpsol("ipopt")  # loads the library
+    loaded = getattr(os, "RTLD_NOLOAD", 0)  # the copy in use, of several
+    for path in Path(ca.__file__).parent.glob("*casadi-tp-openblas*"):  # none if another BLAS is linked
         with suppress(OSError, AttributeError):
             ctypes.CDLL(str(path), mode=loaded).openblas_set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Watching a solver of CasADi's from inside: the best iterate so far, progress, Ctrl-C, the time that is left."""
+"""Monitoring of a CasADi solver: the best iterate so far, progress, Ctrl-C and the time limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colloc.support.threads import stop_requested
 
 
 class IterationCallback(ca.Callback):
-    """The form of a callback at every iteration, as CasADi wants to know it; derived classes evaluate it."""
+    """Interface of a callback at every iteration, as CasADi requires it; derived classes evaluate it."""
 
     def __init__(self, n_x: int, n_g: int = 0, n_p: int = 0):
         ca.Callback.__init__(self)
@@ -38,20 +38,20 @@ class IterationCallback(ca.Callback):
 
 
 class Monitor(IterationCallback):
-    """Keeps the best iterate and a record, reports every iteration, and stops the solver when asked to.
+    """Keep the best iterate and a record, report every iteration, and stop the solver on request.
 
     Attributes
     ----------
     stop : bool
-        Set from outside, or where a user's function has raised: the solver ends at its next iteration.
+        Set from outside, or after an error of a user's function: the solver ends at its next iteration.
     late : bool
-        Whether the solver was stopped because its seconds were over.
+        Whether the solver was stopped by the time limit.
     best : ndarray or None
         The best iterate, in the solver's variables.
     count : int
-        Iterates seen.
+        Number of iterates.
     history : dict of str to list of float
-        The solver's cost and the infeasibility of every iterate.
+        The solver's cost, and the infeasibility, of every iterate.
     """
 
     def begin(
@@ -62,7 +62,7 @@ class Monitor(IterationCallback):
         on_iteration: OnIteration | None = None,
         seconds: float = np.inf,
     ) -> None:
-        """Prepare for a solve with these bounds on g, this scale of the cost, and a function to undo that of x."""
+        """Prepare for a solve with bounds on g, the scale of the cost, and the function that unscales x."""
         self._bounds, self._cost, self._unscaled, self._on_iteration = bounds, cost, unscaled, on_iteration
         self._error: BaseException | None = None
         self._start, self._seconds, self.count = time.perf_counter(), seconds, 0
@@ -70,7 +70,7 @@ class Monitor(IterationCallback):
         self.history: dict[str, list[float]] = {"cost": [], "infeasibility": []}
 
     def end(self) -> None:
-        """Let go of what belongs to this run; raise what a user's function has raised."""
+        """Release the data of this run; raise the error of a user's function."""
         del self._unscaled, self._on_iteration, self._bounds
         error, self._error = self._error, None
         if error is not None:
@@ -94,7 +94,7 @@ class Monitor(IterationCallback):
         if self._on_iteration is not None and self._error is None:
             try:
                 self._on_iteration(Iterate(self.count, cost, infeasibility, seconds, self._unscaled(x)))
-            except BaseException as error:  # CasADi would print it and go on
+            except BaseException as error:  # CasADi would print it and continue
                 self._error, self.stop = error, True
         self.count += 1
         self.late = seconds > self._seconds
@@ -130,6 +130,6 @@ class Interruptible:
         self._restore()
 
     def _restore(self) -> None:
-        # Also where a context that was entered just before Ctrl-C has put this handler back.
+        # Also if a context that was entered just before Ctrl-C has restored this handler.
         if self._previous is not None and signal.getsignal(signal.SIGINT) == self._ask:
             signal.signal(signal.SIGINT, self._previous)

@@ -1,4 +1,4 @@
-"""Progress of a solve as a user sees it: a line in a terminal, a bar in a notebook, or a function of their own."""
+"""Progress of a solve: a line in a terminal, a bar in a notebook, or a function of the user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from colloc.support.checks import InputError, function, quoted
 from colloc.support.progress import in_notebook, tqdm_class
 
-_PATIENCE = 1.0  # s; a quicker solve shows nothing unless asked to
-_PAUSE = 0.1  # s between two looks
+_PATIENCE = 1.0  # s; a faster solve shows nothing by default
+_PAUSE = 0.1  # s between updates
 
 
 class Iterate(NamedTuple):
@@ -22,12 +22,12 @@ class Iterate(NamedTuple):
     Parameters
     ----------
     number : int
-        Counted from 0, anew in every run of a solver that tries several ways.
+        Counted from 0 in every run of a solver that tries several strategies.
     cost : float
     infeasibility : float
         Largest violation of a constraint, relative to its natural size.
     seconds : float
-        Since the run began.
+        Time since the run began.
     x : ndarray, shape (n_x,)
         Decision vector of the NLP.
 
@@ -51,7 +51,7 @@ OnIteration = Callable[[Iterate], object]
 
 
 def check_progress(progress: Any) -> None:
-    """InputError for anything but True, False, None or a function of the iteration."""
+    """Raise InputError for anything but True, False, None or a function of the iteration."""
     if progress is None or isinstance(progress, bool | np.bool_):
         return
     if not callable(progress):
@@ -61,10 +61,10 @@ def check_progress(progress: Any) -> None:
 
 @contextmanager
 def displayed(progress: bool | OnIteration | None, round: int = 1) -> Iterator[OnIteration | None]:
-    """A context with what is called at every iteration of a solver; with None where nobody looks.
+    """A context with the callback for every iteration of a solve; None without display.
 
-    That is a user's function, or a bar or line: by default there is none where there is neither a terminal nor a
-    notebook. From its second round on a refinement says which one it is.
+    The callback is a user's function, or updates a bar or a line; by default there is none without a terminal or
+    notebook. From the second refinement iteration on, the display shows its number.
     """
     if callable(progress):
         yield progress
@@ -88,7 +88,7 @@ def _label(what: str, round: int) -> str:
 
 
 class _Line:
-    """One updating line on standard error for every run."""
+    """An updating line on standard error for every run."""
 
     def __init__(self, patience: float, round: int):
         self._patience, self._last, self._label = patience, -np.inf, _label("iteration", round)
@@ -108,7 +108,7 @@ class _Line:
 
 
 class _Bar:
-    """A counter of tqdm's for every run, which notebooks draw themselves."""
+    """A tqdm counter for every run, which notebooks draw as a bar."""
 
     def __init__(self, bar: Any, patience: float, round: int):
         self._label = _label("iterations", round)

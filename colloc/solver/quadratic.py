@@ -1,4 +1,4 @@
-"""Quadratic programs by IPOPT: also those in which many directions cost nothing, or that bend the other way."""
+"""Quadratic programs solved by IPOPT, including those with flat directions or negative curvature."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from colloc.kernels import Compile
 from colloc.solver.linear_solvers import default_linear_solver, in_terms_of_ipopt
 from colloc.transcription.quadratic import QuadraticOptimum, QuadraticProgram
 
-# As a rule 7 to 30 iterations; what has not converged then hardly does, and each may take seconds. Every bound has a
-# product of its multiplier and its distance of about the tolerance, which thousands of them add up.
+# Usually 7 to 30 iterations suffice; others rarely converge, and each may take seconds. Every bound has a product of
+# multiplier and distance of about the tolerance, and thousands of them add up.
 _IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 60, "tol": 1e-10, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 _IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant"), "yes")
 
-# What directions that cost nothing are made to cost: left to itself, IPOPT takes hundreds of iterations where many do.
+# Added curvature of flat directions, with which IPOPT takes fewer iterations than the hundreds needed otherwise.
 _RIDGE = 1e-8
 
 
 def quadratic_optimum(program: QuadraticProgram, compile: bool | Compile | None = None) -> QuadraticOptimum:
-    """What IPOPT finds, as a rule more slowly than PIQP; its linear solver is compiled where `solve` does so."""
+    """Solve by IPOPT, usually more slowly than PIQP; its linear solver is compiled if `solve` does so."""
     n, m = program.g.size, program.low.size
     x, p, lam_f, lam_g = (ca.MX.sym(name, size) for name, size in (("x", n), ("p", 0), ("lam_f", 1), ("lam_g", m)))
     ridged = program.H + _RIDGE * ca.DM.eye(n)

@@ -1,4 +1,4 @@
-"""The protocol of solvers: prepared once for a program, then run from one start after another."""
+"""The protocol of solvers: prepared once for a program, then run from several starts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from colloc.solver.progress import OnIteration
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
-FOR_ONE_RUN = 1e-2  # tolerance by which the answer of a single run is judged
+FOR_ONE_RUN = 1e-2  # tolerance of the solution of a single run
 
 
 class Status(StrEnum):
-    """How a solve ended. Only `SOLVED` is success.
+    """The end of a solve. Only `SOLVED` is success.
 
-    `SADDLE` is what is stationary where the cost falls beside it, and no start there has led to an optimum.
-    `INFEASIBLE` is proved: see `SeekFeasible` in `colloc.refinement`. What a solver alone calls infeasible, which holds
-    near its last iterate and on its grid, is `NOT_FOUND`.
+    `SADDLE` is a stationary motion with a direction of descent, from which no start reached an optimum. `INFEASIBLE` is
+    based on the evidence of `SeekFeasible` in `colloc.refinement`. If only a solver reports infeasibility, which holds
+    near its last iterate and on its grid, the status is `NOT_FOUND`.
 
     Examples
     --------
@@ -51,11 +51,11 @@ class Scale(NamedTuple):
     Parameters
     ----------
     cost : float
-        In the cost's own unit.
+        In the unit of the cost.
     rows : ndarray, shape (n_g,)
-        Of every constraint row, in its own unit.
+        Scale of every constraint row, in its unit.
     anchor : ndarray, shape (n_x,), optional
-        Point the squared distance to which, in variables of natural size, is minimised where the cost is constant.
+        Point from which the squared distance, in variables of natural size, is minimised if the cost is constant.
 
     Examples
     --------
@@ -69,20 +69,20 @@ class Scale(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A decision vector to start from, and what is known of it.
+    """A decision vector to start from, with optional further data.
 
     Parameters
     ----------
     x : ndarray, shape (n_x,)
         Within the bounds of the variables.
     multipliers : mapping of str to ndarray, optional
-        "g" of the constraint rows and "x" of the variable bounds, of an optimum close by.
+        "g" of the constraint rows and "x" of the variable bounds, of an optimum nearby.
     near_optimum : bool
         Whether x is an optimum of the same problem on another grid.
     bounds : (ndarray, ndarray), optional
-        Narrower lower and upper bounds of the variables, none of which they fix: a trust region around an optimum.
+        Narrower lower and upper bounds that fix no variable: a trust region around an optimum.
     scale : Scale, optional
-        That of an earlier run (`Outcome.scale`), to be kept; by default it is taken from x.
+        Scale of an earlier run (`Outcome.scale`); by default computed at x.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The end of a run, in the NLP's own (unscaled) units.
+    """Result of a run, in the unscaled units of the NLP.
 
     Parameters
     ----------
@@ -110,25 +110,24 @@ class Outcome:
     multipliers : dict of str to ndarray
         "g" of the constraint rows and "x" of the variable bounds; CasADi's signs (positive at an upper bound).
     status : Status
-        What the solver says; it knows nothing of what happens between the nodes.
+        Status from the solver, which does not consider the motion between the nodes.
     message : str
-        The solver's own words.
+        Message of the solver.
     history : dict of str to list of float
-        Its record of every iteration: cost, infeasibility (primal) and stationarity (dual infeasibility) in its own
-        scaled variables, and what else it has.
-        Runs of several strategies stand one after the other.
+        Record of every iteration: cost, infeasibility (primal) and stationarity (dual infeasibility) in scaled
+        variables, and further entries of the solver. Runs of several strategies are concatenated.
     iterations : int
-        Those of all runs; 0 where the solver could not begin.
+        Iterations of all runs; 0 if the solver could not begin.
     seconds : dict of str to float
         Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.
     tolerance : float
         Largest error between nodes, relative, of an answer that counts as solved.
     cost_tolerance : float
-        The same of the cost alone.
+        The tolerance of the cost.
     strategy : str
-        How the solver came to this end, where it may try several ways: "monotone barrier", say.
+        Strategy of a solver that may try several, such as "monotone barrier".
     scale : Scale, optional
-        By which the program was divided, for a later run; it is not stored in files.
+        Scale of the program, for a later run; not stored in files.
 
     Examples
     --------
@@ -150,17 +149,17 @@ class Outcome:
 
     @property
     def judges_motion(self) -> bool:
-        """Whether what happens between the nodes counts: not where errors as large as the motion are tolerated."""
+        """Whether the motion between the nodes is judged: not if errors as large as the motion are tolerated."""
         return self.tolerance < 1.0
 
     @property
     def judges_cost(self) -> bool:
-        """Whether the distance from the best motion counts: not where as much as the whole cost is tolerated."""
+        """Whether the distance from the best cost is judged: not if an error as large as the cost is tolerated."""
         return self.cost_tolerance < 1.0
 
 
 class PreparedSolver(Protocol):
-    """A solver that is ready for one program, and is run from one start after another.
+    """A solver prepared for one program, which is run from several starts.
 
     Examples
     --------
@@ -178,14 +177,14 @@ class PreparedSolver(Protocol):
         *,
         seconds: float = np.inf,
     ) -> Outcome:
-        """The end of a run.
+        """Run the solver.
 
         Parameters
         ----------
         start : Start
         parameters : ndarray
         on_iteration : callable, optional
-            To be called with an `Iterate` at every iteration; what it raises ends the run and is raised.
+            Called with an `Iterate` at every iteration; an error that it raises ends the run and is raised again.
         seconds : float
             Time limit of the run, which then ends with its best iterate and `Status.TIME_LIMIT`.
         """
@@ -194,10 +193,10 @@ class PreparedSolver(Protocol):
 
 @runtime_checkable
 class Solver(Protocol):
-    """An object that solves nonlinear programs, as `solve` and its relatives take it, with these two methods.
+    """An object that solves nonlinear programs for `solve`, `sweep` and `multistart`, with these two methods.
 
-    `Nlpsol` runs any solver that CasADi knows, scaled and watched, so that a class of some twenty lines is a solver.
-    A sweep on several processes pickles it.
+    `Nlpsol` runs any CasADi solver, with scaling and monitoring, so that about twenty lines make a solver. A sweep on
+    several processes pickles it.
 
     Examples
     --------
@@ -206,30 +205,31 @@ class Solver(Protocol):
     """
 
     def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
-        """This solver, ready for a program, for runs from many starts.
+        """Prepare the solver for a program, for runs from many starts.
 
         Parameters
         ----------
         nlp : NLP or PhasesNLP
-            Minimise its f over x, lower <= x <= upper and bounds_g of its g, all functions of (x, parameters).
+            The program: minimise f over x, with lower <= x <= upper and bounds_g on g, all functions of (x,
+            parameters).
         """
         ...
 
     def limited(self, *, iterations: int) -> Solver:
-        """The solver for one run of many.
+        """The solver with a limit of iterations, for one run of many.
 
         Parameters
         ----------
         iterations : int
-            Where a run gives up, with `Status.ITERATION_LIMIT`, unless its user has set a limit.
+            Limit of a run, which ends with `Status.ITERATION_LIMIT`, unless the user has set one.
         """
         ...
 
 
 def check_solver(solver: object) -> Solver:
-    """A solver as users give it; InputError for anything else."""
+    """Return the argument `solver` of users; raise InputError for anything else."""
     if isinstance(solver, type) or not isinstance(solver, Solver):
         raise InputError(
-            f"solver must be a solver, such as co.Ipopt(max_iter=500) or what has its methods, got {quoted(solver)}"
+            f"solver must be co.Ipopt(max_iter=500), say, or an object with its methods, got {quoted(solver)}"
         )
     return solver

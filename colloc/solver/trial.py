@@ -1,6 +1,6 @@
-"""Whether IPOPT and our own linear solver agree on how they call each other.
+"""Check that IPOPT and the multifrontal linear solver agree on their interface.
 
-A script, in a process of its own: where they do not, the process may end in any way.
+A script for a process of its own: if they do not agree, the process may end in any way.
 """
 
 import sys

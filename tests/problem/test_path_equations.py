@@ -113,7 +113,7 @@ def test_equations_hold_during_a_part_of_the_motion(curve, during: tuple[float, 
 
 def test_end_states_that_contradict_an_equation_are_told():
     rows = [co.initial(q=(0.0, 0.5), qd=0.0), REST[1], co.path(follow, equals=0.0, name="cam")]
-    with pytest.raises(co.SolveError, match="cam at t = 0 s, whose variables the end conditions have fixed"):
+    with pytest.raises(co.SolveError, match="cam at t = 0 s, whose variables are fixed by end conditions"):
         solved(rows, co.Radau(20))
 
 

@@ -67,7 +67,7 @@ def test_what_cannot_be_left_is_called_a_saddle_and_says_what_falls():
         co.integral(lambda now: now.tau**2 - 200 * now.q**2),
         [co.initial(q=0.0), co.final(q=0.0)],
     )
-    with pytest.raises(co.SolveError, match=r"^saddle after .*the cost falls by q\[x\] \(100%\)") as caught:
+    with pytest.raises(co.SolveError, match=r"^saddle after .*the cost falls along q\[x\] \(100%\)") as caught:
         co.solve(problem, co.BSpline(8))
     assert caught.value.solution.status is co.solver.Status.SADDLE
     assert not caught.value.solution.success

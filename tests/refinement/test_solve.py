@@ -78,7 +78,7 @@ def test_a_fact_stated_twice_is_named_when_the_solve_fails():
     )  # fmt: skip
     with pytest.raises(co.SolveError, match="linearly dependent") as caught:
         co.solve(problem, co.HermiteSimpson(10))
-    assert "again at t = 0 s, whose variables the end conditions have fixed" in str(caught.value)
+    assert "again at t = 0 s, whose variables are fixed by end conditions" in str(caught.value)
 
 
 def test_sparse_nodes_are_not_called_solved():

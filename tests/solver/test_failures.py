@@ -116,7 +116,7 @@ def test_what_no_variable_moves_fails_without_a_solve(curve, constraint, words):
     said, solution = reason(swing(constraint), curve)
     assert solution.status is co.solver.Status.INFEASIBLE
     assert solution.iterations == 0
-    assert f"{words}, and no variable moves it" in said
+    assert f"{words}, and no variable changes it" in said
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
@@ -129,7 +129,7 @@ def test_a_row_that_is_zero_whatever_the_posture_is_still_a_row(curve):
     nlp = co.transcribe(problem, curve)
     assert nlp.g.size1_out(0) == nlp.n_g
     said, _ = reason(problem, curve)
-    assert "tip at t = 0.5 s: 0, must equal 1000, and no variable moves it" in said
+    assert "tip at t = 0.5 s: 0, must equal 1000, and no variable changes it" in said
 
 
 def test_constant_rows_that_hold_do_no_harm():
@@ -148,7 +148,7 @@ def test_constant_rows_that_hold_do_no_harm():
             "the derivative of cost term 'angle' at s = 0.9",
         ),
         (None, [co.path(lambda now: ca.sqrt(now.q[0] + 0.01), upper=2)], "the derivative of constraint path at s = 0."),
-        (co.integral(lambda now: ca.log(now.q[0] + 0.01)), [], "beside the last iterate: cost term 'integral' is nan"),
+        (co.integral(lambda now: ca.log(now.q[0] + 0.01)), [], "near the last iterate: cost term 'integral' is nan"),
     ],
     ids=["cost", "constraint", "beside"],
 )
