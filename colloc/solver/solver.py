@@ -230,6 +230,6 @@ def check_solver(solver: object) -> Solver:
     """Return the argument `solver` of users; raise InputError for anything else."""
     if isinstance(solver, type) or not isinstance(solver, Solver):
         raise InputError(
-            f"solver must be co.Ipopt(max_iter=500), say, or an object with its methods, got {quoted(solver)}"
+            f"solver must be a solver, such as co.Ipopt(max_iter=500), or have its methods, got {quoted(solver)}"
         )
     return solver
