@@ -62,8 +62,7 @@ class BSpline(Transcription):
 
     See Also
     --------
-    HermiteSimpson : Cubic pieces, the classic of direct collocation.
-    Radau : Pieces of any degree, for torques that jump.
+    HermiteSimpson, Radau
 
     Examples
     --------

@@ -36,8 +36,7 @@ class HermiteSimpson(Transcription):
 
     See Also
     --------
-    BSpline : Smooth splines; fewest variables.
-    Radau : Pieces of any degree, for torques that jump.
+    BSpline, Radau
 
     Examples
     --------

@@ -133,8 +133,7 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
 
     See Also
     --------
-    BSpline : Takes the breakpoints.
-    refine : Puts breakpoints where they are needed.
+    BSpline, refine
 
     Examples
     --------

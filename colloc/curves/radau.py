@@ -53,8 +53,7 @@ class Radau(Transcription):
 
     See Also
     --------
-    BSpline : Smooth splines; fewest variables.
-    HermiteSimpson : Cubic pieces, the classic of direct collocation.
+    BSpline, HermiteSimpson
 
     Examples
     --------

@@ -70,8 +70,7 @@ def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCaptu
 
     See Also
     --------
-    read_table : Tables from files of one table.
-    colloc.problem.ground.recorded : A force plate as a load.
+    read_table, colloc.problem.ground.recorded
 
     Examples
     --------

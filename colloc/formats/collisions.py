@@ -43,7 +43,7 @@ def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
 
     See Also
     --------
-    avoidance_pairs : Which of them have to be kept apart.
+    avoidance_pairs
 
     Examples
     --------

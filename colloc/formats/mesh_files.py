@@ -34,7 +34,7 @@ def mesh_vertices(path: str | os.PathLike[str]) -> np.ndarray:
 
     See Also
     --------
-    hull_around : A convex hull of a few of them.
+    hull_around
 
     Examples
     --------

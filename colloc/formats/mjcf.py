@@ -74,7 +74,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
 
     See Also
     --------
-    from_urdf : Files of robots.
+    from_urdf
 
     Examples
     --------

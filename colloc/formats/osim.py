@@ -90,9 +90,7 @@ def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> R
 
     See Also
     --------
-    from_urdf : Files of robots.
-    from_mjcf : MuJoCo's files.
-    read_table : OpenSim's tables of motions, forces and markers.
+    from_urdf, from_mjcf, read_table
 
     Examples
     --------

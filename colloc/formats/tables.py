@@ -51,8 +51,7 @@ def read_table(path: str | os.PathLike[str], model: Model | None = None) -> Time
 
     See Also
     --------
-    write_table : Files from tables.
-    from_c3d : Markers and force plates of a C3D file.
+    write_table, from_c3d
 
     Examples
     --------
@@ -103,8 +102,7 @@ def write_table(table: TimeSeriesTable, path: str | os.PathLike[str], degrees: b
 
     See Also
     --------
-    read_table : Tables from files.
-    colloc.storage.coordinate_table : The motion of a solution as a table.
+    read_table, colloc.storage.coordinate_table
 
     Examples
     --------

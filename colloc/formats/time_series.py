@@ -52,8 +52,7 @@ class TimeSeriesTable:
 
     See Also
     --------
-    read_table : Tables from files.
-    write_table : Files from tables.
+    read_table, write_table
 
     Examples
     --------

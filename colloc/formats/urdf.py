@@ -101,8 +101,7 @@ def from_urdf(
 
     See Also
     --------
-    from_mjcf : MuJoCo's files.
-    to_urdf : The way back.
+    from_mjcf, to_urdf
 
     Examples
     --------

@@ -54,7 +54,7 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
 
     See Also
     --------
-    from_urdf : The way back.
+    from_urdf
 
     Examples
     --------

@@ -52,7 +52,7 @@ def avoidance_pairs(
 
     See Also
     --------
-    clearance : Keeps two shapes apart.
+    clearance
 
     Examples
     --------

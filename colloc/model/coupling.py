@@ -36,7 +36,7 @@ class Coupling(Portable):
 
     See Also
     --------
-    Model : Takes couplings by the names of the joints that follow.
+    Model
 
     Examples
     --------

@@ -58,8 +58,7 @@ def floating(
 
     See Also
     --------
-    spherical : Turns about all axes.
-    fixed : Does neither.
+    spherical, fixed
 
     Examples
     --------
@@ -125,8 +124,7 @@ def spherical(
 
     See Also
     --------
-    revolute : Turns about an axis.
-    floating : Moves and turns freely.
+    revolute, floating
 
     Examples
     --------

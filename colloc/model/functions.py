@@ -41,7 +41,7 @@ class Polynomial(Portable):
 
     See Also
     --------
-    CubicSpline : Through points.
+    CubicSpline
 
     Examples
     --------
@@ -84,7 +84,7 @@ class CubicSpline(Portable):
 
     See Also
     --------
-    Polynomial : By coefficients.
+    Polynomial
 
     Examples
     --------

@@ -126,7 +126,7 @@ def reach(
 
     See Also
     --------
-    keyframes : A guess from postures.
+    keyframes
 
     Notes
     -----

@@ -41,10 +41,7 @@ def revolute(
 
     See Also
     --------
-    prismatic : Slides along an axis.
-    helical : Turns and slides, as a screw.
-    spherical : Turns about all axes.
-    dh_revolute : Turns, by Denavit and Hartenberg's numbers.
+    prismatic, helical, spherical, dh_revolute
 
     Examples
     --------
@@ -67,9 +64,7 @@ def prismatic(
 
     See Also
     --------
-    revolute : Turns about an axis.
-    helical : Turns and slides, as a screw.
-    dh_prismatic : Slides, by Denavit and Hartenberg's numbers.
+    revolute, helical, dh_prismatic
 
     Examples
     --------
@@ -98,8 +93,7 @@ def helical(
 
     See Also
     --------
-    revolute : Turns about an axis.
-    prismatic : Slides along an axis.
+    revolute, prismatic
 
     Examples
     --------
@@ -116,7 +110,7 @@ def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
 
     See Also
     --------
-    placement : Where it is fixed.
+    placement
 
     Examples
     --------
@@ -157,8 +151,7 @@ def dh_revolute(
 
     See Also
     --------
-    dh_prismatic : Slides, by Denavit and Hartenberg's numbers.
-    revolute : Turns about an axis.
+    dh_prismatic, revolute
 
     Examples
     --------
@@ -190,8 +183,7 @@ def dh_prismatic(
 
     See Also
     --------
-    dh_revolute : Turns, by Denavit and Hartenberg's numbers.
-    prismatic : Slides along an axis.
+    dh_revolute, prismatic
 
     Examples
     --------

@@ -59,9 +59,7 @@ class Shape(Portable, ABC):
 
     See Also
     --------
-    Capsule : A round bar, or a ball.
-    Box : A box, however it is turned.
-    ConvexHull : The hull of any points.
+    Capsule, Box, ConvexHull
 
     Examples
     --------
@@ -136,7 +134,7 @@ class Capsule(Shape):
 
     See Also
     --------
-    clearance : Shapes that keep a distance.
+    clearance
 
     Examples
     --------
@@ -196,7 +194,7 @@ class Box(Shape):
 
     See Also
     --------
-    clearance : Shapes that keep a distance.
+    clearance
 
     Examples
     --------
@@ -248,8 +246,7 @@ class ConvexHull(Shape):
 
     See Also
     --------
-    hull_around : A hull of few points around many, such as those of a mesh.
-    clearance : Shapes that keep a distance.
+    hull_around, clearance
 
     Examples
     --------

@@ -379,7 +379,7 @@ class Model(Tabular, Portable):
 
         See Also
         --------
-        displacement : The way back.
+        displacement
 
         Examples
         --------

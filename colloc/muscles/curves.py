@@ -36,7 +36,7 @@ class MuscleCurves(Portable):
 
     See Also
     --------
-    PUBLISHED, OPENSIM : The two sets of constants in use.
+    PUBLISHED, OPENSIM
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Fibers(NamedTuple):
 
     See Also
     --------
-    Muscles.fibers : Gives them at an instant.
+    Muscles.fibers
 
     Examples
     --------

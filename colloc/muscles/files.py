@@ -70,7 +70,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
 
     See Also
     --------
-    fit_lengths : Smooth polynomials in place of paths whose points come and go.
+    fit_lengths
 
     Examples
     --------

@@ -36,7 +36,7 @@ class MetabolicRate(NamedTuple):
 
     See Also
     --------
-    Muscles.metabolic_rate : Gives it at an instant.
+    Muscles.metabolic_rate
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Muscle(Portable):
 
     See Also
     --------
-    Muscles : Several of them on a model, in problems.
+    Muscles
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Muscles(Part):
 
     See Also
     --------
-    fit_lengths : Polynomials in place of paths.
+    fit_lengths
 
     Examples
     --------
@@ -382,7 +382,7 @@ def path_lengths(model: Model, muscles: Sequence[Muscle], q: ca.SX) -> ca.SX:
 
     See Also
     --------
-    Muscles.lengths : The same at an instant of a problem.
+    Muscles.lengths
 
     Examples
     --------

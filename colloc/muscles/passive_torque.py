@@ -28,8 +28,7 @@ class PassiveTorque(Portable):
 
     See Also
     --------
-    HUMAN_JOINTS : Those of hip, knee, ankle, foot and trunk.
-    Muscles : Takes them by joint.
+    HUMAN_JOINTS, Muscles
 
     Examples
     --------

@@ -51,7 +51,7 @@ class ViaPoint(Portable):
 
     See Also
     --------
-    MusclePath : What takes them.
+    MusclePath
 
     Examples
     --------
@@ -106,7 +106,7 @@ class MusclePath(Portable):
 
     See Also
     --------
-    fit_lengths : Its length as a polynomial in the coordinates it crosses, smooth and cheaper.
+    fit_lengths
 
     Examples
     --------

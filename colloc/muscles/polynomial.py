@@ -52,7 +52,7 @@ class LengthPolynomial(Portable):
 
     See Also
     --------
-    fit_lengths : Makes them.
+    fit_lengths
 
     Examples
     --------

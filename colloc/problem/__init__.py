@@ -9,17 +9,17 @@ cost               the duration, integrals, final costs and penalties, which add
 ordered            costs in order of importance, level by level
 track              a cost: the distance from measured time series
 smoothing          splines through samples, or near noisy ones
-statement          what a problem says, whatever its kind: rows, times, numbers, values at ends, limits
+statement          the base of all constraints: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
 phase_functions    links and impacts between phases, and other functions of their ends
 signal             a quantity that varies in time, with names, units and bounds
-signals            what varies in time along a motion, by name, with units and bounds
+signals            all signals of a motion, by name, with units and bounds
 rows               the rows of any constraint, with bounds, names, units and natural sizes
 time_sets          the times at which constraints hold
-torque_equations   torques that equations give along the path, as those of passive joints
-validate           arguments looked at before anything is made, and warnings of what hardly anybody means
-part               parts: what drives, holds or loads a mechanism, with all that it adds to a problem
+torque_equations   torques that equations prescribe along the path, such as those of passive joints
+validate           checks of a problem's arguments, and warnings of likely mistakes
+part               parts: drives, springs and loads of a mechanism, with all that they add to a problem
 joint_parts        parts at joints: springs, ideal motors
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet

@@ -80,14 +80,14 @@ def equation_of(state: State, horizon: Free) -> StateEquation:
 
 @dataclass(frozen=True)
 class UnitLength(Condition):
-    """The length of a ball joint's quaternion, which the motion does not depend on; made by `unit_length`."""
+    """Unit length of a ball joint's quaternion, on which the motion does not depend; made by `unit_length`."""
 
     follows = True
     at_control_points = True
 
 
 def unit_length(ball: str, places: tuple[slice, slice]) -> UnitLength:
-    """The length of a ball joint's quaternion, along the path; `places` are where it stands, as in `Model.balls`."""
+    """Unit length of a ball joint's quaternion along the path; `places` are its entries, as in `Model.balls`."""
     squared = partial(_squared_length, places=places[0])
     return UnitLength(f"unit quaternion of {ball}", squared, 1.0, 1.0, WHOLE)
 
@@ -116,28 +116,24 @@ def path(
     fn : callable
         Instant -> SX, scalar or column.
     lower, upper, equals : float or shape (rows,)
-        Equations are met at as many sites as a motion has freedoms for, and in between as closely as
-        `Solution.error` says.
+        Equations are met at as many points as the motion has degrees of freedom for, and in between to the accuracy
+        that `Solution.error` reports.
     during : (float, float)
         Part of the motion, as fractions of its duration.
     scale : float or shape (rows,), optional
-        Natural size of the rows, in their own unit: what a solver and reports of violations measure them by. By
-        default half the range between the bounds, else the size of the one there is; a narrow band wants another. A
-        bound far looser than the other one is taken for none: 1e4 times that, or 1e4, is the most that it counts.
+        Natural size of the rows, in their unit: solvers and reports of violations measure rows by it. By default half
+        the range between the bounds, else the size of the only bound; a narrow band needs another. A bound far looser
+        than the other one counts as at most 1e4 times that one, or 1e4.
     unit : str or sequence of str
         Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional
     labels : sequence of str, optional
-        What the rows are of, behind the name: muscles, directions. By default the joint or signal that a row depends
-        on, else its number.
+        Labels of the rows, appended to the name: muscles, directions. By default the joint or signal that a row
+        depends on, else its number.
 
     See Also
     --------
-    bounds : Bounds on joints all along.
-    at : A function of the motion at one time.
-    boundary : A function of start and end together.
-    penalty : A cost in place of a constraint.
-    clearance : Bodies that keep a distance.
+    bounds, at, boundary, penalty, clearance
 
     Examples
     --------
@@ -162,10 +158,7 @@ def at(
 
     See Also
     --------
-    initial : Values of joints and states at the start.
-    final : Values of joints and states at the end.
-    path : A function of the motion all along.
-    boundary : A function of start and end together.
+    initial, final, path, boundary
 
     Examples
     --------
@@ -182,26 +175,22 @@ def clearance(
     a: Shape, b: Shape, *, by: float = 0.0, smoothing: float = 2e-3, during: tuple[float, float] = (0.0, 1.0),
     name: str | None = None,
 ) -> Condition:  # fmt: skip
-    """Two shapes that keep a distance from each other along the motion.
+    """A minimum distance between two shapes along the motion.
 
     Parameters
     ----------
     a, b : Capsule, Box or ConvexHull
     by : float [m]
-        Between their surfaces, at least.
+        Smallest distance between their surfaces.
     smoothing : float [m]
-        How much further apart they are kept than asked for, at most, so that the distance is smooth at edges and
-        corners; between capsules nothing.
+        Largest extra distance that makes the constraint smooth at edges and corners; none between capsules.
     during : (float, float)
         Part of the motion, as fractions of its duration.
     name : str, optional
 
     See Also
     --------
-    Capsule : A round bar with hemispheres at its ends.
-    Box : A box, however it is turned.
-    ConvexHull : The hull of any points.
-    path : Any other function of the motion.
+    Capsule, Box, ConvexHull, path
 
     Examples
     --------
@@ -239,10 +228,7 @@ def boundary(
 
     See Also
     --------
-    initial : Values of joints and states at the start.
-    final : Values of joints and states at the end.
-    at : A function of the motion at one time.
-    connect : A phase that goes on where another ends.
+    initial, final, at, connect
 
     Examples
     --------

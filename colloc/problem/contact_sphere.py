@@ -1,4 +1,4 @@
-"""A ball on a body that meets the ground y = 0: a smooth contact force, found rather than stated.
+"""A ball on a body that meets the ground y = 0, with a smooth compliant contact force.
 
 Hertz's force of the indentation with Hunt and Crossley's dissipation (1975, J. Appl. Mech. 42) and Stribeck's friction,
 made smooth as by Serrancoli et al. (2019, IEEE Trans. Neural Syst. Rehabil. Eng. 27): it acts a little before the ball
@@ -38,7 +38,7 @@ _CORNER = 10  # power of the mean that stands for the smaller of two
 @spelt
 @dataclass(frozen=True, eq=False)
 class ContactSphere(Part):
-    """A ball on a body that the ground y = 0 pushes back and rubs.
+    """A ball on a body, with a contact force and friction where it meets the ground y = 0.
 
     Parameters
     ----------
@@ -49,23 +49,22 @@ class ContactSphere(Part):
     stiffness : float [Pa]
         Modulus E of the plane strain; the force of an indentation d is sqrt(2 R) / 3 E d^(3/2).
     dissipation : float [s/m]
-        The force is 1 + 3/2 of this times the velocity of indentation as large.
+        The force is multiplied by 1 + 3/2 dissipation times the velocity of indentation.
     static_friction, dynamic_friction, viscous_friction : float, float, float [s/m]
-        Coefficients: at the transition velocity, far above it, and what is added for each m/s.
+        Coefficients: at the transition velocity, far above it, and the increase for each m/s.
     transition_velocity : float [m/s]
-        Of slipping, below which friction grows with it: a body at rest on a slope creeps.
+        Velocity of slipping below which friction grows with it: a body at rest on a slope creeps.
     name : str
         By default the body's.
 
     See Also
     --------
-    GroundContact : All balls of a body.
-    colloc.problem.ground : Forces of feet whose contact is stated, and what a wrench says.
+    GroundContact, colloc.problem.ground
 
     Notes
     -----
-    Where the published friction has a corner, at the transition velocity, a mean of power 10 takes the place of the
-    smaller of two: 7 % less there, less than 1 % beyond 1.4 times the velocity or below 0.7 of it.
+    The published friction has a corner at the transition velocity. Here a mean of power 10 replaces the smaller of two
+    values: friction is 7 % less there, and less than 1 % less above 1.4 times the velocity or below 0.7 of it.
 
     Examples
     --------
@@ -102,11 +101,9 @@ class ContactSphere(Part):
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """The force of the ground."""
         return (Load(self.body, self.force, point=self._touching),)
 
     def contribution(self) -> Contribution:
-        """Its load."""
         return Contribution(loads=self.loads)
 
     def wrench(self, now: Instant) -> Wrench:
@@ -119,7 +116,7 @@ class ContactSphere(Part):
         return self.radius - now.point(self.body, self.center).position[1]
 
     def force(self, now: Instant) -> ca.SX:
-        """Of the ground on the ball, SX, shape (3,) [N], in the world."""
+        """Force of the ground on the ball, SX, shape (3,) [N], in the world."""
         depth, velocity = self.indentation(now), now.point(self.body, self._touching(now)).velocity
         normal = self._normal(depth, -velocity[1])
         slip = ca.vertcat(velocity[0], 0, velocity[2])
@@ -127,7 +124,7 @@ class ContactSphere(Part):
         return ca.vertcat(0, normal, 0) - normal * self._friction(speed) * slip / speed
 
     def _touching(self, now: Instant) -> ca.SX:
-        """Where the force acts, in the link frame: midway between the undeformed surfaces of ball and ground."""
+        """Point where the force acts, in the link frame: midway between the undeformed surfaces of ball and ground."""
         below = self.radius - self.indentation(now) / 2
         return self.center - now.rotation(self.body).T @ ca.vertcat(0, below, 0)
 
@@ -149,12 +146,12 @@ class ContactSphere(Part):
 @spelt
 @dataclass(frozen=True, eq=False)
 class GroundContact(Part):
-    """Balls on bodies that the ground y = 0 pushes back: a part of a problem.
+    """Balls on bodies that meet the ground y = 0: a part of a problem.
 
     Parameters
     ----------
     spheres : sequence of ContactSphere
-        Each with a name of its own.
+        With different names.
     name : str
 
     Examples
@@ -180,11 +177,9 @@ class GroundContact(Part):
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """The forces of the ground, one for each ball."""
         return tuple(load for sphere in self.spheres for load in sphere.loads)
 
     def contribution(self) -> Contribution:
-        """The loads of all balls."""
         return Contribution(loads=self.loads)
 
     def wrench(self, now: Instant) -> Wrench:
@@ -195,7 +190,7 @@ class GroundContact(Part):
 
 @runtime_checkable
 class ShapeRecord(Protocol):
-    """A shape that touches others as a file has it: a `colloc.formats.ContactShape`."""
+    """A contact shape of a file: a `colloc.formats.ContactShape`."""
 
     @property
     def name(self) -> str: ...
@@ -211,7 +206,7 @@ class ShapeRecord(Protocol):
 
 @runtime_checkable
 class LawRecord(Protocol):
-    """A force between shapes as a file has it: a `colloc.formats.ContactLaw`."""
+    """A contact force of a file: a `colloc.formats.ContactLaw`."""
 
     @property
     def name(self) -> str: ...
@@ -231,7 +226,7 @@ _LEVEL = 1e-6  # by which a ground may miss y = 0 in slope and height [m]
 
 
 def contact_of_records(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) -> GroundContact:
-    """Balls of what OpenSim's files say of contact, one for every force between a sphere and the ground.
+    """Contact of an OpenSim file: a ball for every force between a sphere and the ground.
 
     Parameters
     ----------

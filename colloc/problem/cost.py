@@ -37,7 +37,7 @@ class Cost(Portable):
     ----------
     terms : tuple of Term
     later : tuple of Cost
-        Costs of less importance, in their order: see the `minimize` of `Problem`.
+        Less important costs, in their order: see the `minimize` of `Problem`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Cost(Portable):
 
     @property
     def is_duration(self) -> bool:
-        """Whether nothing but the duration costs anything."""
+        """Whether the duration is the only cost."""
         return all(term.fn is None for term in self.terms)
 
     @property
@@ -101,7 +101,7 @@ NOTHING = Cost(())
 
 
 def checked_cost(value: Any, see: str = "co.duration, co.integral") -> Cost:
-    """A cost, or the first of a list of costs, which knows the later ones; InputError for anything else."""
+    """A cost, or the first of a list of costs with the others as `later`; InputError for anything else."""
     costs: list[Any] = list(value) if isinstance(value, list | tuple) and value else [value]
     for cost in costs:
         if not isinstance(cost, Cost):
@@ -125,8 +125,7 @@ def duration() -> Cost:
 
     See Also
     --------
-    integral : A function of the motion, over time.
-    final_cost : A function of the end.
+    integral, final_cost
 
     Examples
     --------
@@ -148,9 +147,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 
     See Also
     --------
-    duration : The time that it takes.
-    final_cost : A function of the end.
-    track : Distance from measured data.
+    duration, final_cost, track
 
     Examples
     --------
@@ -172,8 +169,7 @@ def final_cost(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 
     See Also
     --------
-    duration : The time that it takes.
-    integral : A function of the motion, over time.
+    duration, integral
 
     Examples
     --------
@@ -187,7 +183,7 @@ def final_cost(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 def penalty(
     fn: Callable[[Any], Any], *, lower: Any = None, upper: Any = None, weight: float, name: str | None = None
 ) -> Cost:
-    """A cost of leaving bounds along the motion: a soft `path`, for methods that know no inequalities.
+    """A cost of leaving bounds along the motion: a soft `path`, for methods without inequality constraints.
 
     The time integral of weight / 3 times the sum of the cubes of all excesses, which has continuous second
     derivatives and is zero within the bounds. An optimum exceeds them, by less the greater the weight (Lee et al. 2005,
@@ -206,7 +202,7 @@ def penalty(
 
     See Also
     --------
-    path : A constraint in place of a cost.
+    path
 
     Examples
     --------

@@ -19,7 +19,7 @@ from colloc.support.checks import InputError, instance
 def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     """A problem as a sequence of arcs, "arc 1", "arc 2" and so on, that meet where that is best.
 
-    What holds along the motion holds on every arc; positions, velocities and states go on from arc to arc.
+    Constraints along the motion hold on every arc; positions, velocities and states are continuous between arcs.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     Raises
     ------
     InputError
-        For constraints during a part of the motion or at a time inside, and functions in which the time or the duration
-        stands: arcs have times of their own.
+        For constraints during a part of the motion or at a time inside, and functions of the time or the duration,
+        which differ on an arc.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def indivisible(problem: Problem) -> str:
 
 
 def _holds_on(statement: Statement, *, first: bool, last: bool) -> bool:
-    """Whether a statement is one of an arc."""
+    """Whether a statement holds on an arc."""
     moments = statement.where.moments
     return statement.where.along or (len(moments) == 1 and (first if moments[0] == 0 else last))
 

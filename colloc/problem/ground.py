@@ -1,8 +1,8 @@
-"""Ground reactions on the plane y = 0, y pointing up: how the wrench that a motion needs is shared between feet.
+"""Ground reactions on the plane y = 0, y pointing up: the wrench that a motion needs, shared between feet.
 
 Two steps (Xiang et al. 2009, Int. J. Numer. Meth. Engng 79): inverse dynamics without the ground gives the wrench that
-must act on the whole mechanism (`Instant.support`); the feet then pass it on as loads, and the joints between the world
-and the mechanism have nothing left to carry, whatever the shares, as long as these add up to the whole.
+must act on the whole mechanism (`Instant.support`); the feet apply it as loads. The joints between the world and the
+mechanism then transmit nothing, as long as the shares add up to the whole.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def zero_moment_point(wrench: Wrench) -> Contact:
 def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     """Shares of two feet by the distance of the zero moment point: the nearer foot carries more.
 
-    Each share keeps its line through the common zero moment point, so that the shares add up exactly; the moment that
-    this transports to a foot is large while the point lies between the feet. The ratio is that of the point's
-    projection on the line between the feet, which is smooth where distances are not.
+    Each share acts along a line through the common zero moment point, so that the shares add up exactly. This causes a
+    large moment about a foot while the point lies between the feet. The ratio is that of the point's projection on the
+    line between the feet, which is smooth where distances are not.
 
     Parameters
     ----------
     wrench : Wrench
-        The whole.
+        Of both feet together.
     points : two SX, each shape (3,) [m]
         A reference point of each foot, in the world.
 
@@ -96,8 +96,8 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
 def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list[Wrench]:
     """Shares of contact points by a partition of unity (Xiang 2019, J. Biomech. Engng 141).
 
-    The point's share of the force acts in the point, with its share of the free moment. The shares add up to the whole
-    if they sum to one and their mean position is the zero moment point: `partition_rows`.
+    At each point its share of the force and of the free moment acts. They add up to the whole if the shares sum to one
+    and their mean position is the zero moment point: `partition_rows`.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench])
     ----------
     body : str
     at : shape (3,) [m]
-        Point in the link frame about which the moment is taken; any point of the body will do.
+        Point in the link frame about which the moment is taken; any point of the body is correct.
     wrench : callable
         Function of the instant.
 
@@ -192,11 +192,11 @@ def recorded(
     degree: int = 3,
     pieces: int | None = None,
 ) -> Load:
-    """What a force plate measured as a load on the body that stood on it.
+    """The record of a force plate, as a load on the body that stood on it.
 
-    Splines stand for the force and for its moment about the world's origin, which, unlike the point where it acts, is
-    well-defined when the plate is bare; as of `track` they interpolate, smooth a stated noise, or are the closest ones.
-    Before the first and after the last sample the load is that of the first and of the last.
+    Splines represent the force and its moment about the world's origin, which, unlike the point where it acts, is
+    well-defined when the plate is unloaded. As in `track` they interpolate, smooth a known noise, or are least-squares
+    fits. Before the first and after the last sample the load is constant.
 
     Parameters
     ----------
@@ -206,13 +206,13 @@ def recorded(
     force : shape (N, 3) [N]
         On the body, in the world's axes.
     point : shape (N, 3) [m]
-        Of the world, where the force acts; NaN may stand where the force is zero.
+        Where the force acts, in the world; may be NaN where the force is zero.
     torque : shape (N, 3) [N m]
         About that point; none by default.
     deviation : float or shape (6,)
         Standard deviation of the noise: of the force [N] and of its moment about the origin [N m].
     degree, pieces :
-        As of `track`. An impact wants degree 1 and as many pieces as there are intervals of samples.
+        As in `track`. For an impact use degree 1 and as many pieces as there are intervals of samples.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def recorded(
 
     See Also
     --------
-    colloc.formats.from_c3d : Force plates of a C3D file.
+    colloc.formats.from_c3d
 
     Examples
     --------
@@ -254,7 +254,7 @@ def _recorded_wrench(plate: Record, now: Instant) -> Wrench:
 
 @validated(wrench=instance_of(Wrench), friction=number(positive=True))
 def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
-    """Rows that are not negative where a foot does not slip: the four sides of a pyramid inside the friction cone [N].
+    """Rows that are nonnegative where a foot does not slip: the four sides of a pyramid inside the friction cone [N].
 
     Parameters
     ----------
@@ -275,12 +275,10 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
 
 @validated(wrench=instance_of(Wrench), corners=list_of(expressions(2)))
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
-    """Rows that are not negative where the centre of pressure lies in a convex polygon, one a side [N m].
+    """Rows that are nonnegative where the centre of pressure lies in a convex polygon, one a side [N m].
 
-    Vertical force times the distance of the centre of pressure from the side.
-
-    Written as moments about the sides, linear in the wrench, so that an unloaded foot is no exception; it makes the
-    vertical force unilateral as well.
+    Each is the vertical force times the distance of the centre of pressure from the side, a moment about the side that
+    is linear in the wrench. An unloaded foot is therefore legal, and the vertical force cannot pull.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class EndState(Statement):
 
 @dataclass(frozen=True)
 class Bounds(Statement):
-    """Bounds on joint quantities, as a user states them; made by `bounds`."""
+    """Bounds on joint quantities as stated by a user; made by `bounds`."""
 
     limits: Mapping[str, tuple[Any, Any]]
     where: Window = WHOLE
@@ -82,7 +82,7 @@ class Bounds(Statement):
     name = "bounds"
 
     def rows(self, now: Instant) -> Rows:
-        """None of its own: a problem has `JointBounds` for all bounds on a quantity together."""
+        """No rows: a problem has `JointBounds` for all bounds on a quantity together."""
         return no_rows()
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +109,6 @@ class JointBounds(Statement):
 
     @property
     def name(self) -> str:
-        """Name of the constraint."""
         return f"{self.quantity} bounds"
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -119,19 +118,17 @@ class JointBounds(Statement):
         return {row: (self.quantity, joint) for row, joint in enumerate(self.limited(self.quantity, model))}
 
     def rows(self, now: Instant) -> Rows:
-        """The quantity of the bounded joints."""
         joints = self.limited(self.quantity, now.model)
         return _rows(now, [(self.quantity, j) for j in joints], self.lower[joints], self.upper[joints])
 
     def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Bounds:
-        """Other bounds; joint limits of the model, which hold as well, are as narrow as they were."""
+        """The same rows with other bounds; joint limits of the model, which hold as well, are not changed."""
         bounded = np.isfinite([self.lower, self.upper]).any(axis=0)
         low, high = self.lower.copy(), self.upper.copy()
         low[bounded], high[bounded] = lower, upper
         return Bounds({self.quantity: (low, high)}, self.where)
 
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
-        """The points at which the rows hold."""
         return list(grid.bounds(self.quantity, self.where))
 
 
@@ -150,9 +147,7 @@ def initial(
 
     See Also
     --------
-    final : Values of joints and states at the end.
-    at : A function of the motion at one time.
-    boundary : A function of start and end together.
+    final, at, boundary
 
     Examples
     --------
@@ -170,9 +165,7 @@ def final(
 
     See Also
     --------
-    initial : Values of joints and states at the start.
-    at : A function of the motion at one time.
-    boundary : A function of start and end together.
+    initial, at, boundary
 
     Examples
     --------
@@ -197,17 +190,16 @@ def bounds(
     Parameters
     ----------
     q, qd, qdd, jerk, tau, tau_rate : (lower, upper), or mapping of joint name to (lower, upper)
-        Each bound a scalar for every joint or shape (n,). Those on jerk, the third derivative of q, and on the time
-        derivative of tau need a curve whose accelerations do not jump, such as BSpline(20, degree=5).
+        Each bound a scalar for every joint or shape (n,). Bounds on jerk, the third derivative of q, and on the time
+        derivative of tau need a curve with continuous accelerations, such as BSpline(20, degree=5).
     during : (float, float)
-        Part of the motion, as fractions of its duration. On a spline bounds on q and qd hold at all times in those of
-        its intervals that lie within, because they hold for the control points of the spline and of its derivative;
-        in other intervals, and bounds on other quantities, at the nodes.
+        Part of the motion, as fractions of its duration. On a spline, bounds on q and qd hold at all times of the
+        intervals that lie within, because they hold for the control points of the spline and of its derivative. In
+        other intervals, and on other quantities, bounds hold at the nodes.
 
     See Also
     --------
-    path : A function of the motion all along.
-    Limits : Bounds that belong to the mechanism.
+    path, Limits
 
     Examples
     --------
@@ -221,7 +213,7 @@ def bounds(
 
 
 def joint_limits(model: Model, statements: Sequence[Statement], quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds that hold all along, each shape (n,): limits of the model and of statements together.
+    """Lower and upper bounds for the whole motion, each shape (n,): limits of the model and of statements together.
 
     InputError naming the joint whose bounds contradict each other.
     """
@@ -248,7 +240,7 @@ def window_limits(
 
 
 def joint_bounds(model: Model, statements: Sequence[Statement]) -> list[JointBounds]:
-    """Bounds and joint limits, one constraint for each quantity and part of the motion that has any."""
+    """Bounds and joint limits, one constraint for each bounded quantity and part of the motion."""
     constraints = []
     for quantity in QUANTITIES:
         whole = (WHOLE, *joint_limits(model, statements, quantity))
@@ -259,7 +251,7 @@ def joint_bounds(model: Model, statements: Sequence[Statement]) -> list[JointBou
 
 
 def _sides(name: str, value: Any) -> tuple[Any, Any]:
-    """Lower and upper bounds; InputError for what may be a pair for each joint instead."""
+    """Lower and upper bounds; InputError for a list that may be meant as a pair for each joint."""
     by_joint = 'one pair for each joint is a mapping: {"shoulder": (lower, upper), "elbow": (lower, upper)}'
     pairs = isinstance(value, list | tuple) and all(isinstance(side, list | tuple) for side in value)
     if pairs and (len(value) != 2 or (isinstance(value, list) and all(len(side) == 2 for side in value))):
@@ -277,7 +269,7 @@ def _sides(name: str, value: Any) -> tuple[Any, Any]:
 
 
 def _per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list[int], np.ndarray]:
-    """Numbers of joints (of positions, if these are meant) and values, from a scalar, an array or a mapping by name."""
+    """Indices of joints (of positions, for "q") and values, from a scalar, an array or a mapping by name."""
     if isinstance(value, Mapping):
         joints = [_joint(model, joint, quantity) for joint in value]
         return joints, finite_array(name, list(value.values()), (len(value),))

@@ -29,24 +29,23 @@ from colloc.support.checks import (
 @spelt
 @dataclass(frozen=True, eq=False)
 class Spring(Part):
-    """A spring and a damper at a joint: a prosthesis, a passive exoskeleton, what tissue does.
+    """A spring and a damper at a joint: a prosthesis, a passive exoskeleton, soft tissue.
 
-    Its torque is stiffness times (rest - position) less damping times velocity. Each of these numbers may be a constant
-    that a solve finds, or a parameter that changes between solves.
+    The torque is stiffness times (rest - position) less damping times velocity. Each of these numbers may be an unknown
+    constant of the problem, or a parameter that changes between solves.
 
     Parameters
     ----------
     joint : str
     stiffness : float, Unknown or Parameter [N m/rad, N/m]
     rest : float, Unknown or Parameter [rad, m]
-        Where it is slack.
+        Position at which the spring is slack.
     damping : float, Unknown or Parameter [N m s/rad, N s/m]
     name : str
 
     See Also
     --------
-    Passive : Springs and dampers of a model, beside which every joint keeps its motor.
-    Motors : Ideal motors.
+    Passive, Motors
 
     Examples
     --------
@@ -80,7 +79,7 @@ class Spring(Part):
         return f"Spring({self.joint!r}, stiffness={self.stiffness}, rest={self.rest}, damping={self.damping})"
 
     def contribution(self) -> Contribution:
-        """Those of its numbers that are unknown, or parameters."""
+        """Its numbers that are unknowns or parameters."""
         numbers = (self.stiffness, self.rest, self.damping)
         return Contribution(
             unknowns=[number for number in numbers if isinstance(number, Unknown)],
@@ -88,7 +87,6 @@ class Spring(Part):
         )
 
     def torques(self, now: Instant) -> dict[str, ca.SX]:
-        """At its joint."""
         if self.joint not in now.model.joint_names:
             raise unknown_name(f"joint that moves (of a {self.name})", self.joint, now.model.joint_names)
         if self.joint not in now.model.position_names:
@@ -108,15 +106,15 @@ class Spring(Part):
 class Motors(Part):
     """Ideal motors at joints of a problem whose other joints are driven by parts, or passive.
 
-    A problem without parts that drive joints has them at every joint by itself.
+    A problem without parts that drive joints has an ideal motor at every joint by default.
 
     Parameters
     ----------
     joints : sequence of str, or mapping of str to float or (lower, upper) [N m, N]
-        Names, or the largest torque of each either way, or its bounds. Torque limits of the model hold for what all
-        parts exert together.
+        Names, or the largest torque of each in both directions, or its bounds. Torque limits of the model hold for the
+        sum of the torques of all parts.
     name : str
-        Of the signal: instants carry the torques under this name, one for each joint.
+        Name of the signal: instants carry the torques under this name, one for each joint.
     unit : str
 
     Examples
@@ -150,13 +148,12 @@ class Motors(Part):
         return f"Motors({shortened([*self.joints], most=6)})"
 
     def contribution(self) -> Contribution:
-        """The torques, and their natural sizes where they have bounds."""
+        """Signals for the torques, and their natural sizes where they have bounds."""
         most = np.maximum(np.abs(self.torque.lower), np.abs(self.torque.upper))
         sizes = {joint: float(size) for joint, size in zip(self.joints, most, strict=True) if 0 < size < np.inf}
         return Contribution(unknowns=[self.torque], sizes=sizes)
 
     def torques(self, now: Instant) -> dict[str, ca.SX]:
-        """At each of the joints."""
         return dict(zip(self.joints, ca.vertsplit(getattr(now, self.name)), strict=True))
 
 

@@ -1,9 +1,9 @@
 """Costs in order of importance: each is minimised while those before it are kept.
 
-A problem whose `minimize` is a list of costs is solved level by level. What a level minimises the later ones keep: a
-duration that is the only cost of its level is fixed to its optimum; any other cost stays below its optimum and a small
-slack. Integrals that are kept are states, at all levels, so that a level starts where the one before has ended, in the
-same variables and by the same quadrature.
+A problem whose `minimize` is a list of costs is solved level by level. Later levels keep the optimum of a level: a
+duration that is the only cost of its level is fixed to its optimum; any other cost stays below its optimum plus a small
+slack. Integrals that are kept are states at all levels, so that each level starts at the optimum of the one before, in
+the same variables and by the same quadrature.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ SLACK = 1e-4  # of the size of a cost, by which it may exceed its optimum at lat
 
 @dataclass(frozen=True, eq=False)
 class OrderedCosts(Portable):
-    """Costs in order of importance, with what has been reached so far.
+    """Costs in order of importance, with the optima of the levels that are solved.
 
     Parameters
     ----------
     problem : Problem or Phases
-        As it is stated, with all its costs.
+        With all its costs.
     costs : tuple of float
         The optima of the first levels.
     bounds : tuple of float
-        What these costs are kept at, or below.
+        Values at which, or below which, these costs are kept.
     """
 
     problem: Problem | Phases
@@ -48,7 +48,6 @@ class OrderedCosts(Portable):
 
     @property
     def names(self) -> list[str]:
-        """Names of the costs of all levels."""
         levels = zip_longest(*(p.minimize.levels for p in _parts(self.problem)), fillvalue=NOTHING)
         return [" + ".join(dict.fromkeys(term.name for cost in level for term in cost.terms)) for level in levels]
 
@@ -59,11 +58,11 @@ class OrderedCosts(Portable):
 
     @property
     def posed(self) -> Problem | Phases:
-        """The problem of the level that comes next."""
+        """The problem of the next level."""
         return at_level(self.problem, self.bounds)
 
     def after(self, cost: float, size: float) -> OrderedCosts:
-        """One level further, after an optimum of a cost of some size."""
+        """The costs after one more level, whose optimum and natural size are given."""
         fixed = _keeps_duration(self.problem, len(self.costs))
         bound = cost if fixed else cost + SLACK * size
         return replace(self, costs=(*self.costs, cost), bounds=(*self.bounds, bound))
@@ -79,7 +78,7 @@ def check_one_cost(problem: Problem | Phases) -> None:
 
 
 def at_level(problem: Problem | Phases, bounds: Sequence[float]) -> Any:
-    """The problem of one level, whose first costs are kept at, or below, their bounds."""
+    """The problem of one level, with the costs of earlier levels kept at, or below, their bounds."""
     if not any(part.minimize.later for part in _parts(problem)):
         return problem
     level = _phases_at_level if isinstance(problem, Phases) else _problem_at_level
@@ -107,13 +106,13 @@ def _keeps_duration(problem: Problem | Phases, k: int) -> bool:
 
 
 def _rate(cost: Cost, now: Any) -> ca.SX:
-    """What a cost's integrals grow by."""
+    """The sum of a cost's integrands."""
     terms = [term.weight * term.fn(now) for term in cost.terms if term.fn is not None and not term.final]
     return sum(terms, ca.SX(0))
 
 
 def _at_end(cost: Cost, state: str, end: Any, duration: Any = None) -> ca.SX:
-    """A cost at the end of a motion, or of a phase: its integrals are a state."""
+    """A cost at the end of a motion or a phase, where its integrals are a state."""
     value = end.states[state] if state in end.states else ca.SX(0)
     for term in cost.terms:
         if term.fn is None:

@@ -1,4 +1,4 @@
-"""A model whose numbers are parameters: another body, load or length is other data, not another program."""
+"""A model whose numbers are parameters, so that one program serves other bodies, loads and lengths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Parametrised(Portable):
     numbers : Parameter
         To be listed among the problem's parameters.
     original : Model
-        The model whose numbers are the parameter's own value.
+        The model whose numbers are the parameter's default.
 
     Examples
     --------
@@ -47,10 +47,10 @@ class Parametrised(Portable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What every number is: "mass of body 'rod'", "com of body 'rod' [x]".
+        """Name of every number, such as "mass of body 'rod'" or "com of body 'rod' [x]".
 
-        A joint's place is that in the parent's frame, a link frame's that in the frame of its joint: a DH row has the
-        length of the link there.
+        The place of a joint is in the parent's frame, that of a link frame in the frame of its joint: there a DH row
+        has the length of the link.
         """
         varying = zip(_numbers(self.original), _components(self.original), strict=True)
         return tuple(
@@ -67,12 +67,12 @@ class Parametrised(Portable):
         return tuple(unit for (_, part), (units, _) in varying for k, unit in enumerate(units) if _varies(part[k]))
 
     def values(self, model: Model) -> dict[str, np.ndarray]:
-        """Numbers of another model of the same build, as `solve` takes parameters.
+        """Numbers of another model of the same structure, as parameters for `solve`.
 
         Parameters
         ----------
         model : Model
-            With the same bodies, joints and axes. Its joint limits and its gravity are not looked at.
+            With the same bodies, joints and axes. Its joint limits and its gravity are ignored.
 
         Returns
         -------
@@ -82,8 +82,8 @@ class Parametrised(Portable):
         Raises
         ------
         InputError
-            For bodies, joints or axes of another kind, or a number other than zero where the parametrised model has
-            none; says where.
+            Naming the place: for bodies, joints or axes of another kind, or a nonzero number where the parametrised
+            model has zero.
         """
         instance("model", model, Model)
         _check_alike(self.original, model)
@@ -106,17 +106,17 @@ class Parametrised(Portable):
 def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     """A model whose masses, lengths, inertias and passive parts are parameters, so that they may change between solves.
 
-    A program with such a model is built and compiled once and serves every model of the same build. Every number that
-    is not zero becomes an entry of one parameter: masses, centres of mass, inertias, places of joints, tips and
-    markers, damping, springs, armature and friction. What is zero stays zero, which keeps the dynamics as sparse as
-    they were; rotations, joint axes, joint limits and gravity stay numbers.
+    A program with such a model is built and compiled once and serves every model of the same structure. Every nonzero
+    number becomes an entry of one parameter: masses, centres of mass, inertias, places of joints, tips and markers,
+    damping, springs, armature and friction. Zeros stay constant, which keeps the dynamics sparse, as do rotations,
+    joint axes, joint limits and gravity.
 
     Parameters
     ----------
     model : Model
-        Its numbers are the parameter's own value; symbols in it stay as they are.
+        Its numbers are the parameter's default; symbols in it are kept.
     name : str
-        Of the parameter.
+        Name of the parameter.
 
     Raises
     ------
@@ -125,8 +125,7 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
 
     See Also
     --------
-    Parameter : One value that changes between solves.
-    sweep : Solves for many of them.
+    Parameter, sweep
 
     Examples
     --------

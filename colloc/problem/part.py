@@ -1,11 +1,11 @@
-"""Parts: what drives, holds or loads a mechanism, with all that it adds to a problem.
+"""Parts: drives, springs, loops and loads of a mechanism, with all that they add to a problem.
 
-A muscle is unknown signals, states, a bound on how fast it wakes, and a torque; a cut loop is forces, loads on two
-bodies and equations that keep it closed. A part brings these together, so that half of one cannot be forgotten:
+A muscle consists of unknown signals, states, bounds on how fast it activates, and a torque; a cut loop of forces, loads
+on two bodies and equations that keep it closed. A part holds these together:
 `Problem(model, duration, cost, statements, parts=[muscles, loops, ground])`.
 
-Where parts drive joints, the torque that inverse dynamics asks for is the sum of what they exert, at every joint that
-they drive, and zero at every other: a joint that nothing drives is passive. Ideal motors are a part as well.
+Where parts drive joints, the torque of inverse dynamics equals the sum of their torques at every joint that they drive,
+and zero at all others: a joint that no part drives is passive. Ideal motors are a part as well.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BRISK = 10.0  # rad/s2 or m/s2: what accelerates a joint by this is the natural
 
 @dataclass(frozen=True)
 class Contribution:
-    """All that a part adds to a problem, beside the torques that it exerts.
+    """All that a part adds to a problem, except for its torques.
 
     Parameters
     ----------
@@ -42,17 +42,17 @@ class Contribution:
         The same objects at every call.
     parameters : sequence of Parameter
     loads : sequence of Load
-        On bodies; at joints a part acts by its `Part.torques`.
+        On bodies; torques at joints are `Part.torques`.
     statements : sequence of statements
         Such as `path` and `at`.
     passive : sequence of str
-        Joints that have no torque unless a part drives them.
+        Joints without a torque unless a part drives them.
     sizes : mapping of str to float [N m, N]
-        Natural sizes of torques, by joint; by default what accelerates the joint by 10 rad/s2 or m/s2.
+        Natural sizes of torques, by joint; by default the torque that accelerates the joint by 10 rad/s2 or m/s2.
     shapes : sequence of Shape
         For pictures.
     signals : sequence of Signal
-        Functions of the instant to be listed, drawn and saved like all else that varies, such as fiber lengths.
+        Functions of the instant that are listed, drawn and saved like other signals, such as fiber lengths.
 
     Examples
     --------
@@ -72,22 +72,18 @@ class Contribution:
 
 
 class Part(Portable):
-    """What drives, holds or loads a mechanism: muscles, motors, springs, cut loops, the ground.
+    """A drive, spring, loop or load of a mechanism, such as muscles, motors, or the ground.
 
     A class of your own overrides `contribution`, `torques` or both.
 
     Attributes
     ----------
     name : str
-        What it is called where its torques are spoken of, as in "muscle torque at joint elbow".
+        Used in reports, as in "muscle torque at joint elbow".
 
     See Also
     --------
-    Spring : A spring at a joint.
-    Motors : Ideal motors at joints.
-    colloc.muscles.Muscles : Muscles that cross joints.
-    colloc.loops.CutJoints : Loops of closed chains.
-    GroundContact : Balls that the ground pushes back.
+    Spring, Motors, colloc.muscles.Muscles, colloc.loops.CutJoints, GroundContact
 
     Examples
     --------
@@ -110,16 +106,16 @@ class Part(Portable):
     name: str = "part"
 
     def contribution(self) -> Contribution:
-        """What it adds to a problem; nothing by default."""
+        """Additions to a problem; none by default."""
         return Contribution()
 
     def torques(self, now: Instant) -> Mapping[str, ca.SX]:
-        """What it exerts at an instant, by joint, SX, scalar [N m, N]; the joints it names are those that it drives."""
+        """Torques at an instant, by the joints that the part drives, SX, scalar [N m, N]."""
         return {}
 
 
 def joint_contribution(parts: Sequence[Part]) -> Contribution:
-    """What parts add to a problem together; what several of them share, once."""
+    """The sum of the parts' contributions; objects that several of them share appear once."""
     each = [instance(f"contribution of {quoted(part)}", part.contribution(), Contribution) for part in parts]
 
     def once(name: str) -> tuple:
@@ -140,7 +136,7 @@ Drivers = dict[str, list[tuple[str, ca.SX]]]  # by joint, names of the parts tha
 
 
 def drivers(parts: Sequence[Part], now: Instant) -> Drivers:
-    """By joint that parts drive, in the order of the model: names of these parts and what they exert.
+    """By joint that parts drive, in the order of the model: names of these parts and the sum of their torques.
 
     InputError for a joint that the model does not have, and a torque that is no scalar.
     """
@@ -161,13 +157,13 @@ def drivers(parts: Sequence[Part], now: Instant) -> Drivers:
 
 
 def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Instant, driven: Drivers) -> Condition:
-    """Joints that parts drive have the torques that these exert, one row for each.
+    """Equality of the torque of inverse dynamics and of parts, one row for each joint that parts drive.
 
     Parameters
     ----------
     parts : sequence of Part
     sizes : mapping of str to float [N m, N]
-        Natural sizes, as far as parts tell them.
+        Natural sizes that parts contribute.
     now : Instant
     driven : Drivers
         Of this instant.
@@ -183,7 +179,7 @@ def torque_balance(parts: Sequence[Part], sizes: Mapping[str, float], now: Insta
 
 
 def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers]) -> ca.SX:
-    """Torques of inverse dynamics beyond what parts exert, SX, one for each joint that they drive."""
+    """Torques of inverse dynamics less those of parts, SX, one for each joint that they drive."""
     instant, driven = known
     exerted = driven if now is instant else drivers(parts, now)
     names = now.model.joint_names
@@ -191,7 +187,7 @@ def _excess(now: Instant, parts: Sequence[Part], known: tuple[Instant, Drivers])
 
 
 def _brisk_torques(model: Model) -> np.ndarray:
-    """What accelerates each joint by 10 rad/s2 or m/s2 in the neutral posture, shape (n,); 1 for symbolic models."""
+    """Torques that accelerate each joint by 10 rad/s2 or m/s2 in the neutral posture, shape (n,); 1 if symbolic."""
     inertia = ca.densify(ca.diag(mass_matrix(model, ca.SX(model.neutral))))
     sizes = np.ones(model.n) if ca.symvar(inertia) else _BRISK * ca.evalf(inertia).full().ravel()
     return np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)

@@ -1,4 +1,4 @@
-"""Functions of the ends of phases: links, rigid impacts, and the rows and points of any such function."""
+"""Functions of the ends of phases: links, rigid impacts, and the rows and points of such functions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _AXES = "xyz"
 
 @dataclass(frozen=True, eq=False)
 class PhaseEnds(Named[Any]):
-    """A phase as functions across phases see it.
+    """A phase as an argument of functions across phases.
 
     Parameters
     ----------
     start, end : Instant
-        The first and the last; times and durations are the phase's own.
+        The first and the last, with times and durations of the phase.
     duration : SX, scalar [s]
     """
 
@@ -66,7 +66,7 @@ class NamedPhases(Named[PhaseEnds], dict[str, PhaseEnds]):
 
 
 class PhasePoint(NamedTuple):
-    """A phase, and the time in it at which a function reads: "start", "end", or "all along" what does not vary."""
+    """A phase, and the time at which a function reads it: "start", "end", or "all along" for constants."""
 
     phase: str
     time: str
@@ -84,7 +84,7 @@ class PhaseRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Connection(Statement):
-    """A phase that goes on where another ends; made by `connect`."""
+    """Continuity from the end of a phase to the start of another; made by `connect`."""
 
     first: str  # first, second: names of the phases
     second: str
@@ -101,7 +101,6 @@ class Connection(Statement):
 
     @property
     def name(self) -> str:
-        """Name of the constraint."""
         return f"{self.first} to {self.second}"
 
     @property
@@ -111,11 +110,11 @@ class Connection(Statement):
 
     @property
     def keeps_motion(self) -> bool:
-        """Whether all joints have the positions and velocities that they had."""
+        """Whether positions and velocities of all joints are continuous."""
         return self.q and self.qd and self.joints is None and not self.jumps
 
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
-        """Jumps of the quantities that go on, to be zero."""
+        """Jumps of the continuous quantities, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
         expressions, labels, units = _position_jumps(self, pairs, before, after) if self.q else ([], [], [])
@@ -146,26 +145,26 @@ def connect(
     qdd: bool = False,
     states: bool = True,
 ) -> Connection:
-    """A phase that goes on where another ends.
+    """Continuity from the end of a phase to the start of another.
 
-    Phases in a row are connected by themselves. A connection from the last phase to the first makes the motion cyclic;
+    Successive phases are connected by default. A connection from the last phase to the first makes the motion cyclic;
     one that exchanges left and right makes the next cycle the mirror image.
 
     Parameters
     ----------
     first, second : str
-        Names of the phases: the end of the first goes on at the start of the second.
+        Names of the phases: the end of the first is the start of the second.
     joints : mapping of str to str or (str, float), optional
-        For every joint of the second phase that is linked the joint of the first that it goes on from, with a factor of
-        1 or the one given. By default joints of the same name, which both phases must have.
+        For every linked joint of the second phase the joint of the first from which it continues, with a factor that is
+        1 by default. Without a mapping, joints of the same name, which both phases must have.
     jumps : sequence of str
-        Joints of the second phase whose positions may jump, such as the way gone by a step.
+        Joints of the second phase whose positions may jump, such as the distance walked in a step.
     q, qd, qdd, states : bool
-        Whether positions, velocities, accelerations and the states that both phases have go on without a jump.
+        Whether positions, velocities, accelerations and common states are continuous.
 
     See Also
     --------
-    impact : Velocities that jump.
+    impact
 
     Examples
     --------
@@ -196,7 +195,6 @@ class Impact(Statement):
 
     @property
     def name(self) -> str:
-        """Name of the constraint."""
         return f"impact from {self.first} to {self.second}"
 
     @property
@@ -213,7 +211,7 @@ class Impact(Statement):
         return Unknown(self.impulse, sum(map(len, self.markers.values())), constant=True)
 
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
-        """Jumps of positions, momenta that no impulse explains, velocities of what has hit, to be zero."""
+        """Jumps of positions, momenta less the impulse, and velocities of the contacts, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         names = after.model.joint_names
         pairs = _pairs(self, before.model, after.model)
@@ -265,22 +263,22 @@ def impact(
     first, second : str
         Names of the phases.
     markers : mapping of str to str
-        For each marker of the model that hits something the world axes along which it does, such as "y" where it may
-        slide, "xy" or "xyz". Axes along which no joint can move it leave the impulse undetermined.
+        World axes along which each marker of the model hits something, such as "y" where it may slide, "xy" or "xyz".
+        The impulse is undetermined along axes in which no joint can move the marker.
     joints, jumps :
-        As in `connect`, for a motion that goes on as its mirror image, say; all joints of the second phase are linked.
+        As in `connect`, such as for a motion that continues as its mirror image; all joints of the second phase are
+        linked.
     restitution : float
         e, 0 to 1.
     held : bool
-        Whether the second phase says itself how fast its contacts are, such as by an equation for their positions.
+        Whether the second phase determines the velocities of its contacts, such as by an equation for their positions.
     impulse : str
-        Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase: for costs and constraints
-        of the Phases, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
-        called before there is an impulse.
+        Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase, for costs and constraints
+        of the Phases and in `Solution.constants`. Functions of the phase itself cannot use it.
 
     See Also
     --------
-    connect : A phase that goes on where another ends.
+    connect
 
     Examples
     --------
@@ -323,7 +321,7 @@ def _mapped(joints: Any, jumps: Any) -> tuple[dict[str, tuple[str, float]] | Non
 def _pairs(
     connection: Connection | Impact, first: Model, second: Model, *, linked: bool = True
 ) -> Mapping[str, tuple[str, float]]:
-    """The joint of the first phase, and the factor, that each joint of the second goes on from."""
+    """The joint of the first phase, and the factor, from which each joint of the second continues."""
     for joint in connection.jumps:
         if joint not in (second.joint_names if connection.joints is None else connection.joints):
             raise unknown_name("connected joint (jumps)", joint, second.joint_names)
@@ -345,10 +343,10 @@ def _pairs(
 def _position_jumps(
     connection: Connection | Impact, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
 ) -> tuple[list[ca.SX], list[str], list[str]]:
-    """Jumps of the positions of some joints but those that may jump, with labels and units.
+    """Jumps of the positions of joints that may not jump, with labels and units.
 
-    Of a quaternion there are three, the turn from one attitude to the other: a fourth row would follow from the length
-    that both phases keep. InputError for a ball joint on a quaternion that goes on from another joint, or may jump.
+    A quaternion has three, the turn from one attitude to the other: a fourth row would follow from its unit length.
+    InputError for a ball joint on a quaternion that continues from another joint, or may jump.
     """
     first, second = before.model, after.model
     turns = {
@@ -380,7 +378,7 @@ def _position_jumps(
 
 
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
-    """Rows that must be zero; none where there are no expressions."""
+    """Rows that must be zero; no rows without expressions."""
     if not expressions:
         return no_rows()
     return bounded(name, ca.vertcat(*expressions), 0.0, 0.0, unit=units, labels=labels)
@@ -390,7 +388,7 @@ Readable = tuple[PhasePoint, Instant, set[int]]  # a point, its instant, and the
 
 
 def readable_points(ends: Mapping[str, PhaseEnds]) -> list[Readable]:
-    """All points with their symbols: those for all that varies along a phase, then those for the rest."""
+    """All points with their symbols: those of varying quantities, then those of constants."""
     varying = [
         (PhasePoint(name, time), now, _symbols(now, varying=True))
         for name, phase in ends.items()
@@ -403,7 +401,7 @@ def readable_points(ends: Mapping[str, PhaseEnds]) -> list[Readable]:
 
 
 def phase_rows(what: str, rows: Rows, readable: Sequence[Readable], statement: Statement | None = None) -> PhaseRows:
-    """Rows with the points that they need, of all there are; InputError for symbols that no phase has."""
+    """Rows with the points that they depend on; InputError for symbols that no phase has."""
     needed = {symbol.element_hash() for symbol in ca.symvar(rows.expression)}
     points, inputs, seen = [], [], set()
     for point, now, symbols in readable:

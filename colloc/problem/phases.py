@@ -36,41 +36,39 @@ from colloc.support.pickling import Portable
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Phases(Tabular, Portable):
-    """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
+    """Phases of a motion, each a problem with its model, duration, cost, constraints and loads.
 
-    A phase goes on where the one before it ends: joint positions, velocities and states of the same name are continuous
+    A phase starts where the one before it ends: joint positions, velocities and states of the same name are continuous
     unless a `connect` or an `impact` between the two says otherwise. An `Unknown` constant that several phases have is
     the same in all.
 
-    An equation in positions or velocities that holds in one phase and the next, such as for a foot that stays where it
-    is, should be one and the same `path` in both: where they meet it is then imposed once. Stated by two it is imposed
-    twice, and solvers are slow where a fact is stated twice.
+    For an equation in positions or velocities that holds in successive phases, such as for a foot that stays in place,
+    use the same `path` object in both: it is then imposed once where they meet. Two objects impose it twice, and
+    redundant rows slow solvers down.
 
     Parameters
     ----------
     phases : mapping of str to Problem
         In the order of time.
     subject_to : sequence of connect, impact and boundary
-        Links beside those by default, such as from the last phase to the first one, of a cyclic motion. The function of
-        a `boundary` takes the phases' ends by name:
+        Links in addition to the default ones, such as from the last phase to the first of a cyclic motion. The function
+        of a `boundary` takes the phases' ends by name:
         ``lambda phases: phases["landing"].end.q - phases["push"].start.q``.
     minimize : Cost, or sequence of Cost, optional
         In addition to the costs of the phases: `duration`, that of all phases together, and `final_cost`, whose
         function takes the phases' ends. Costs in order of importance, as of a `Problem`, add up level by level with
         those of the phases.
     duration : Free or float, optional [s]
-        Of all phases together; by default what theirs add up to.
+        Of all phases together; by default the sum of their durations.
 
     Raises
     ------
     InputError
-        Naming what is wrong and in which phase: an unknown phase or joint, phases of different joints without a map.
+        Naming the phase: for an unknown phase or joint, or phases of different joints without a map.
 
     See Also
     --------
-    connect : A phase that goes on where another ends.
-    impact : Velocities that jump.
-    Problem : One phase.
+    connect, impact, Problem
 
     Examples
     --------
@@ -123,12 +121,12 @@ class Phases(Tabular, Portable):
 
     @property
     def statements(self) -> Iterable[Statement]:
-        """Everything that is stated across phases, links by default among it."""
+        """All statements across phases, including default links."""
         return self.subject_to
 
     @property
     def model(self) -> Model:
-        """The model of the first phase; InputError where others have other joints."""
+        """The model of the first phase; InputError if the phases have different joints."""
         first, model = next((name, problem.model) for name, problem in self.phases.items())
         for name, problem in self.phases.items():
             if (problem.model.joint_names, problem.model.position_names) != (model.joint_names, model.position_names):
@@ -146,14 +144,13 @@ class Phases(Tabular, Portable):
         return Free(sum(T.lower for T in horizons), sum(T.upper for T in horizons))
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-        """The widest lower and upper bounds, each shape (n,), that any phase has on a joint quantity."""
+        """The widest lower and upper bounds of all phases on a joint quantity, each shape (n,)."""
         assert self.model
         lower, upper = zip(*(problem.limits(quantity) for problem in self.phases.values()), strict=True)
         return np.min(lower, axis=0), np.max(upper, axis=0)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of all phases."""
         return tuple(next(iter(self.phases.values())).all_parameters)
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
@@ -162,7 +159,7 @@ class Phases(Tabular, Portable):
 
     @cached_property
     def ends(self) -> dict[str, PhaseEnds]:
-        """The first and last instants of all phases, in symbols of their own."""
+        """The first and last instants of all phases, each in separate symbols."""
         phases = NamedPhases()
         for name, problem in self.phases.items():
             start, end = (problem.another(f" at the {time} of {name}") for time in ("start", "end"))
@@ -198,7 +195,7 @@ class Phases(Tabular, Portable):
 
     @property
     def duration_row(self) -> str:
-        """Name of the constraint on the duration of all phases together; empty if there is none."""
+        """Name of the constraint on the total duration; empty without one."""
         return list(self.rows)[-1] if isinstance(self.duration, Free) else ""
 
     @cached_property
@@ -227,7 +224,7 @@ class Phases(Tabular, Portable):
 
 
 def _alike(phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:
-    """Phases as problems that differ from each other and know all parameters and what statements bring into them."""
+    """Phases as different objects, with all parameters and the unknowns of statements across phases."""
     parameters: dict[str, Parameter] = {}
     for name, problem in phases.items():
         for parameter in problem.all_parameters:

@@ -1,4 +1,4 @@
-"""The problem: a mechanism, a duration, a cost and constraints. It knows nothing of transcriptions."""
+"""The problem: a mechanism, a duration, a cost and constraints, independent of any transcription."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class JointState(NamedTuple):
 
 
 class Coordinates(Part):
-    """A part that makes some joints of a mechanism follow from the others, at every instant.
+    """A part that makes some joints of a mechanism depend on the others at every instant.
 
-    All joints are splines, those that follow just near where they belong: `closure` is met at collocation points, and
-    everything else sees the `motion` that is right at every instant.
+    All joints are splines. Those of dependent joints are approximate: they meet `closure` at collocation points, and
+    everything else uses `motion`, which is exact at every instant.
     """
 
     @property
@@ -72,32 +72,32 @@ class Coordinates(Part):
 
     @property
     def independent(self) -> list[int]:
-        """Coordinates that move by themselves, m of n."""
+        """Independent coordinates, m of n."""
         raise NotImplementedError
 
     @property
     def posture(self) -> np.ndarray:
-        """A posture in which all fits together, shape (n_q,), for joints of which nothing is said."""
+        """A closed posture, shape (n_q,), for joints without a guess."""
         raise NotImplementedError
 
     @property
     def closure(self) -> Condition:
-        """The equations in positions that the splines of the others meet: as many as others."""
+        """The equations in positions for the splines of the dependent joints, one for each."""
         raise NotImplementedError
 
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
-        """The state of all joints, given that of the independent ones, and positions near which the others are."""
+        """The state of all joints from that of the independent ones, and approximate positions of the others."""
         raise NotImplementedError
 
     def tangent(self, now: Instant) -> ca.SX:
         """Derivatives of q, qd, qdd (one below the other) by those of the independent joints, SX, shape (3n, 3m).
 
-        Of ball joints on quaternions by, and of, small turns in place of q.
+        For ball joints on quaternions, of and by small turns in place of q.
         """
         raise NotImplementedError
 
     def inverse_dynamics(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
-        """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
+        """Torques of inverse dynamics, SX, shape (n,); zero at passive joints."""
         raise NotImplementedError
 
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
@@ -106,17 +106,17 @@ class Coordinates(Part):
 
     @property
     def passive(self) -> Sequence[str]:
-        """Joints whose torque is zero, whatever moves."""
+        """Joints whose torque is always zero."""
         raise NotImplementedError
 
     def closing_loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
-        """Loads, beside those of the environment, that hold the other joints to the independent ones."""
+        """Additional loads that make the dependent joints follow the independent ones."""
         raise NotImplementedError
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Postures in which all fits together, with the independent coordinates of others, each shape (N, n_q).
+        """Closed postures with the independent coordinates of q, each shape (N, n_q).
 
-        The first is looked for near `start`, shape (n_q,).
+        The search for the first begins at `start`, shape (n_q,).
         """
         raise NotImplementedError
 
@@ -132,28 +132,27 @@ class Problem(Tabular, Portable):
         None, or `Model.empty()`, for a problem of states alone.
     duration : Free or float [s]
     minimize : Cost, or sequence of Cost
-        See `duration`, `integral` and `final_cost`. By default nothing: any motion that meets the constraints will do.
-        A list has costs in order of importance, such as ``[co.duration(), effort]``: each is minimised, then kept while
-        the next one is. A duration is kept to the digit, other costs up to 1e-4 of their size.
+        See `duration`, `integral` and `final_cost`. By default there is no cost: any feasible motion is an answer. A
+        list has costs in order of importance, such as ``[co.duration(), effort]``: each is minimised, then kept while
+        the next one is. A duration is kept exactly, other costs to within 1e-4 of their size.
     subject_to : sequence of Statement
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`; a class of your own derives from
         `colloc.problem.Statement`. Joint limits of the model always hold.
     unknowns : sequence of Unknown and State
-        Signals and constants to be found beside the motion, and signals with differential equations of their own.
+        Unknown signals and constants in addition to the motion, and signals with differential equations.
     parameters : sequence of Parameter
         Values that may change between solves.
     loads : sequence of Load
         Wrenches of the environment; they may contain the symbols of unknowns and parameters.
     parts : sequence of Part
-        What drives, holds or loads the mechanism: muscles, springs, motors, loops, the ground. Where parts drive
-        joints, all others are passive: their torque is zero, unless `Motors` drive them. Without such parts every joint
-        has an ideal motor.
+        Muscles, springs, motors, loops, the ground. Where parts drive joints, all others are passive: their torque is
+        zero, unless `Motors` drive them. Without such parts every joint has an ideal motor.
 
     Raises
     ------
     InputError
-        Naming what is wrong: a wrong shape, an unknown name, a duration that is not positive, a function that is
-        not scalar or uses symbols the problem does not know.
+        For a wrong shape, an unknown name, a duration that is not positive, and a function that is not scalar or uses
+        symbols that are not the problem's.
 
     Examples
     --------
@@ -203,7 +202,7 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def end_values(self) -> dict[str, list[EndValue]]:
-        """Values of joints and states that are prescribed at the ends, by the name of the constraint."""
+        """Prescribed values of joints and states at the ends, by the name of the constraint."""
         values = {name: entry.constraint.end_values(self.instant) for name, entry in self.rows.items()}
         return {name: ends for name, ends in values.items() if ends}
 
@@ -220,13 +219,12 @@ class Problem(Tabular, Portable):
 
     @property
     def span(self) -> str:
-        """The duration in words."""
+        """The duration as text."""
         T = self.horizon
         return f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
 
     @cached_property
     def _added(self) -> Contribution:
-        """What the parts add."""
         added = joint_contribution(self.parts)
         for name, kind in (("unknowns", Unknown | State), ("parameters", Parameter), ("loads", Load)):
             checked_list(f"{name} of parts", getattr(added, name), kind)
@@ -235,7 +233,7 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def coordinates(self) -> Coordinates | None:
-        """The part that makes some joints follow from the others; None without."""
+        """The part that makes some joints depend on others, or None."""
         parts = [part for part in self.parts if isinstance(part, Coordinates)]
         if len(parts) > 1:
             raise InputError(
@@ -247,33 +245,30 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def all_unknowns(self) -> tuple[Unknown | State, ...]:
-        """The unknowns of the problem, of its parts and of its statements."""
         unknowns = _once(self.unknowns, self._added.unknowns)
         return (*unknowns, *brought(unknowns, self._stated, ""))
 
     @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the problem and of its parts."""
         return _once(self.parameters, self._added.parameters)
 
     @cached_property
     def all_loads(self) -> tuple[Load, ...]:
-        """The loads of the problem and of its parts."""
         return (*self.loads, *self._added.loads)
 
     @property
     def part_signals(self) -> Sequence[Signal]:
-        """Signals that parts bring beside their unknowns."""
+        """Signals of parts that are not unknowns."""
         return self._added.signals
 
     @property
     def _stated(self) -> tuple[Statement, ...]:
-        """Statements of the problem and its parts, but for those on the torques that parts exert."""
+        """Statements of the problem and its parts, without the balance of torques."""
         return (*self.subject_to, *self._added.statements)
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """What must hold: `subject_to`, what parts state, and that joints have the torques that parts exert."""
+        """All statements: `subject_to`, those of parts, and the balance of torques at joints that parts drive."""
         stated = self._stated
         driven = {joint: torques for joint, torques in self._drivers.items() if joint not in self._locked}
         if driven:
@@ -282,10 +277,10 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def passive(self) -> tuple[str, ...]:
-        """Joints that nothing drives: their torque is zero.
+        """Joints without a drive: their torque is zero.
 
-        These are all that no part drives, where there are parts that drive joints, but those that are held where they
-        are by equal bounds; without such parts those that a cut loop leaves to themselves.
+        If parts drive joints, these are all other joints, except those that equal bounds hold in place; else they are
+        the passive joints of a cut loop.
         """
         names, added = self.model.joint_names, self._added.passive
         for joint in added:
@@ -297,7 +292,7 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def _drivers(self) -> Drivers:
-        """What drives each joint, at `instant`."""
+        """Drives of each joint, at `instant`."""
         driven = drivers(self.parts, self.instant) if self.parts else {}
         at_rest = () if self.coordinates is None else self.coordinates.passive
         if idle := [joint for joint in driven if joint in at_rest]:
@@ -309,12 +304,12 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def _locked(self) -> frozenset[str]:
-        """Joints that equal bounds on their position hold where they are."""
+        """Joints that equal bounds on their position hold in place."""
         lower, upper = joint_limits(self.model, self._stated, "q")
         return frozenset(np.array(self.model.position_names)[lower == upper].tolist())
 
     def restated(self, statements: Sequence[Statement], **changes: Any) -> Problem:
-        """The problem with other statements in place of all that it and its parts make, and other changes."""
+        """The problem with other statements in place of all its own and its parts', and other changes."""
         whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
         parts = () if self.coordinates is None else (self.coordinates,)
         return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": parts} | changes)
@@ -331,18 +326,18 @@ class Problem(Tabular, Portable):
 
     @property
     def constants(self) -> list[Unknown]:
-        """The unknowns that do not vary."""
+        """The unknowns that are constant along the motion."""
         return [u for u in self.all_unknowns if isinstance(u, Unknown) and u.constant]
 
     @property
     def shapes(self) -> list[Shape]:
-        """The shapes that are kept apart from each other, in the order of the constraints."""
+        """The shapes of clearance constraints, in their order."""
         stated = (shape for statement in self.statements for shape in statement.shapes)
         return list(dict.fromkeys([*stated, *self._added.shapes]))
 
     @property
     def slot_names(self) -> SlotNames:
-        """Names of what varies along the motion, by slot of an instant, such as "q[elbow]"."""
+        """Names of the varying quantities, by slot of an instant, such as "q[elbow]"."""
         return slot_names(self.model, self.signals, self.states)
 
     @cached_property
@@ -352,11 +347,11 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def _bare(self) -> Instant:
-        """The instant as loads see it, which do not know each other."""
+        """The instant as an argument of loads: it has none."""
         return _new_instant(self)
 
     def another(self, suffix: str) -> Instant:
-        """Another instant, whose symbols, named with a suffix, differ from those of `instant` if they vary at all."""
+        """Another instant, with new symbols, named with a suffix, for all that varies along the motion."""
         now = _new_instant(self, text("suffix", suffix), self._bare.duration)
         return replace(now, loads=self._acting(now, _loads_at(self, now)))
 
@@ -366,7 +361,7 @@ class Problem(Tabular, Portable):
         return _loads_at(self, self._bare)
 
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
-        """The loads of the environment, and of loops if there are any."""
+        """The loads of the environment and of loops."""
         return loads if self.coordinates is None else loads + self.coordinates.closing_loads(now, loads)
 
     def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
@@ -391,12 +386,12 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def formulations(self) -> list[Any]:
-        """What programs of this problem share, whatever their curves: one for each formulation of its dynamics."""
+        """Objects that programs of this problem share on all curves: one for each formulation of its dynamics."""
         return []
 
     @cached_property
     def closure(self) -> ConstraintRows | None:
-        """Equations that the joints that follow from others meet as splines, if any do."""
+        """Equations for the splines of dependent joints, or None."""
         if self.coordinates is None:
             return None
         rows = self.coordinates.closure.rows(self._bare)
@@ -406,13 +401,13 @@ class Problem(Tabular, Portable):
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:
         """Weight and scalar integrand of the integrated cost terms by name, as functions of the instant's slots.
 
-        The duration counts as the integral of one.
+        The duration is the integral of one.
         """
         return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if not term.final}
 
     @property
     def final_costs(self) -> dict[str, tuple[float, ca.Function]]:
-        """Weight and scalar function of the cost terms that are taken at the last instant, by name."""
+        """Weight and scalar function of the final costs, by name."""
         return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if term.final}
 
     @cached_property
@@ -437,8 +432,8 @@ class Problem(Tabular, Portable):
     def rows(self) -> dict[str, ConstraintRows]:
         """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit.
 
-        Quaternions of ball joints have length one, which a motion does not depend on, but an optimum would be one of
-        many without.
+        Unit length of quaternions is among them: the motion does not depend on it, but without it the optimum is not
+        unique.
         """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
@@ -460,12 +455,12 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def torque_equations(self) -> tuple[TorqueEquation, ...]:
-        """Equations along the path that give torques, such as those of passive joints."""
+        """Equations along the path that prescribe torques, such as those of passive joints."""
         return torque_equations(self.rows, self.instant.slots)
 
     @property
     def fixed_torques(self) -> tuple[TorqueEquation, ...]:
-        """Those of them whose torques do not vary along the motion: held at zero, say."""
+        """Those of the torque equations whose values do not vary along the motion, such as zero."""
         return tuple(equation for equation in self.torque_equations if equation.constant)
 
     @cached_property
@@ -477,12 +472,12 @@ class Problem(Tabular, Portable):
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds, each shape (n,), on a joint quantity: joint limits and `bounds` together.
 
-        These hold all along; for bounds during a part of the motion, see `windows`.
+        These hold for the whole motion; for parts of it, see `windows`.
         """
         return joint_limits(self.model, self.statements, quantity)
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
-        """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
+        """Bounds during a part of the motion: the window, and lower and upper bounds, each shape (n,)."""
         return window_limits(self.model, self.statements, quantity)
 
     @reraise_interrupt
@@ -492,7 +487,7 @@ class Problem(Tabular, Portable):
         Raises
         ------
         InputError
-            When symbols are left that the problem does not know; `what` says who uses them.
+            For symbols that are not the problem's; `what` names the function that uses them.
         """
         text("what", what)
         instance("expression", expression, ca.SX | ca.DM)
@@ -539,15 +534,15 @@ class Problem(Tabular, Portable):
 
 
 def _once(*groups: Sequence[Any]) -> tuple[Any, ...]:
-    """All items, each once."""
+    """All items without duplicates."""
     return tuple({id(item): item for group in groups for item in group}.values())
 
 
 def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = None) -> Instant:
     """An instant in fresh symbols, named with a suffix, without loads.
 
-    Without a suffix signals and states have their own symbols, which can stand for one instant only; constants and
-    parameters always have theirs. The duration is a fresh symbol by default.
+    Without a suffix signals and states have their `symbol`, which can stand for one instant only; constants and
+    parameters always do. The duration is a fresh symbol by default.
     """
     n = problem.model.n
     vectors = [ca.SX.sym("q" + suffix, problem.model.n_q)]
@@ -572,7 +567,7 @@ def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = No
 
 
 def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
-    """The loads of a problem at an instant; InputError for a load that depends on what follows from loads."""
+    """The loads of a problem at an instant; InputError for a load that depends on results of loads."""
     loads = []
     for load in problem.all_loads:
         with error_context(f"the load on {load.body!r}", problem.model.joint_names):
@@ -586,7 +581,7 @@ def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Names of components, if there are any, for a table."""
+    """Names of components for a table."""
     return f" ({shown(names, 6)})" if names else ""
 
 

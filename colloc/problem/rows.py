@@ -1,4 +1,4 @@
-"""Rows of a constraint or a cost, made of what users' functions return."""
+"""Rows of a constraint or a cost, from the values of users' functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TIGHT = 1e-50  # bounds that are tighter are meant as zero
 
 
 def no_rows() -> Rows:
-    """Rows of a statement that has none."""
+    """Empty rows."""
     return summed(ca.SX(0, 1), ())
 
 
@@ -37,10 +37,10 @@ def bounded(
     unit: str | Sequence[str] = "",
     labels: Sequence[str] = (),
 ) -> Rows:
-    """Rows from what a user's function returned.
+    """Rows from the value of a user's function.
 
-    A scalar has the name of its constraint, rows of a column the labels; without these they are named by the joints or
-    signals that they are of, as soon as a problem knows.
+    A scalar has the name of its constraint, rows of a column the labels. Without labels a problem names them by the
+    joints or signals that they depend on.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def bounded(
     value : SX, scalar or column
     lower, upper : float or shape (r,)
     scale : float or shape (r,), optional
-        Natural sizes; by default those that the bounds tell, see `natural_size`.
+        Natural sizes; by default those of the bounds, see `natural_size`.
     unit : str or sequence of str
     labels : sequence of str
 
@@ -84,14 +84,14 @@ def bounded(
 
 
 def texts(what: str, values: Any) -> tuple[str, ...]:
-    """Texts as they are, some of which may be empty; InputError for anything else."""
+    """A tuple of texts, some of which may be empty; InputError for anything else."""
     return tuple(
         "" if isinstance(value, str) and value == "" else text(what, value) for value in as_tuple(what, values)
     )
 
 
 def column(what: str, value: Any, size: int) -> ca.SX:
-    """The value of a user's function as SX, of any shape; InputError, which states a size, for what is no SX."""
+    """The value of a user's function as SX, of any shape; InputError, with the size expected, for anything else."""
     check_returned(what, value)
     try:
         return ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
@@ -102,7 +102,7 @@ def column(what: str, value: Any, size: int) -> ca.SX:
 def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
     """Name of a function of the instant: `name`, else that of the function itself; empty for a lambda.
 
-    With names of arguments, it is checked that the function takes as many.
+    With names of arguments, the number of the function's arguments is checked.
     """
     function(what, fn, "a function of the instant", *arguments)
     if name is not None:
@@ -112,16 +112,15 @@ def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
 
 
 def unique(name: str, taken: Mapping[str, object]) -> str:
-    """The name, with a number where it is taken."""
+    """The name, with a number appended if it is taken."""
     numbered = (f"{name} {k}" for k in count(2))
     return name if name not in taken else next(candidate for candidate in numbered if candidate not in taken)
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Natural size of a bounded quantity: half the range, else the size of the one bound or value, else 1.
+    """Natural size of a bounded quantity: half the range, else the size of the only bound or value, else 1.
 
-    A bound that is far looser than the other one is meant as none and tells no size: it counts as 1e4 times the other
-    one, or 1e4, at most.
+    A bound that is far looser than the other one counts as at most 1e4 times that one, or 1e4.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         half = (upper - lower) / 2

@@ -17,7 +17,7 @@ from colloc.problem.unknowns import component_labels, component_units
 class Signal:
     """A quantity that varies in time along a motion: of the joints, an unknown, a state, or a function of the instant.
 
-    Parts bring signals of their own to a problem, see `Contribution`.
+    Parts may add signals to a problem, see `Contribution`.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class Signal:
     unit : str or sequence of str
         Of all components, or of each.
     lower, upper : float or shape (size,)
-        Bounds that hold all along; infinite by default.
+        Bounds for the whole motion; infinite by default.
     zero : bool or shape (size,)
-        Whether the problem holds a component at zero, such as the torque of a joint that nothing drives.
+        Whether the problem holds a component at zero, such as the torque of a passive joint.
     title : str
-        In words, for the axis of a figure; the name by default.
+        Label for the axis of a figure; the name by default.
     of_joints : bool
-        Whether its components are those of the joints.
+        Whether the components are joints.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Signal:
 
     @property
     def fixed(self) -> np.ndarray:
-        """Components that are held at zero, or at another number by their bounds, ndarray of bool, shape (size,)."""
+        """Whether components are held at zero, or at another number by their bounds, ndarray of bool, shape (size,)."""
         return self.zero | (self.lower == self.upper)
 
     def at(self, now: Instant) -> ca.SX:

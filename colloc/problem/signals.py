@@ -1,4 +1,4 @@
-"""What varies in time along a motion, by name: one list for figures, tables, files, viewers and guesses."""
+"""Signals of a motion by name: one list for figures, tables, files, viewers and guesses."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ _RATES = {"q": "", "qd": "/s", "qdd": "/s2"}
 
 
 def signals_of(problem: Problem | Phases) -> dict[str, Signal]:
-    """What varies in time along the motion of a problem, by name.
+    """Signals of a problem by name.
 
-    Positions, velocities, accelerations and torques of the joints, unless there are none, then unknown signals, states,
-    and the forces of loads by body. Of phases all that any of them has, components by name, with the widest bounds.
-
-    Parameters
-    ----------
-    problem : Problem or Phases
+    Positions, velocities, accelerations and torques of the joints, then unknown signals, states, and the forces of
+    loads by body. Phases have all signals of any of them, components by name, with the widest bounds.
 
     Examples
     --------
@@ -42,7 +38,7 @@ def signals_of(problem: Problem | Phases) -> dict[str, Signal]:
 
 
 def _signals(problem: Problem) -> Iterable[Signal]:
-    """The signals of one phase; a new kind of signal is a line here."""
+    """The signals of one phase; add new kinds of signals here."""
     zero = _zero_rows(problem)
     for quantity in _TITLES if problem.model.n else ():
         yield _of_joints(problem, quantity, zero)
@@ -68,13 +64,7 @@ def _of_joints(problem: Problem, quantity: str, zero: set[int]) -> Signal:
 
 
 def quantity_units(model: Model, quantity: str) -> tuple[str, ...]:
-    """Unit of every entry of a joint quantity: "q", "qd", "qdd" or "tau".
-
-    Parameters
-    ----------
-    model : Model
-    quantity : str
-    """
+    """Unit of every entry of a joint quantity: "q", "qd", "qdd" or "tau"."""
     if quantity == "tau":
         return model.torque_units
     return model.position_units if quantity == "q" else tuple(unit + _RATES[quantity] for unit in model.screw_units)
@@ -85,12 +75,12 @@ def _quantity(name: str, now: Instant) -> ca.SX:
 
 
 def _force_on(body: str, count: int, now: Instant) -> ca.SX:
-    """Sum of the forces of the first loads of an instant on a body, SX, shape (3,) [N]; others are those of loops."""
+    """Sum of the forces of the first `count` loads on a body, SX, shape (3,) [N]; the other loads are of loops."""
     return sum((load.force for load in (now.loads or ())[:count] if load.body == body), start=ca.SX.zeros(3))
 
 
 def _zero_rows(problem: Problem) -> set[int]:
-    """Hashes of the expressions that rows hold at zero all along, and of symbols that are zero where these are."""
+    """Hashes of expressions that rows hold at zero for the whole motion, and of symbols that are zero with them."""
     zero: set[int] = set()
     for entry in problem.rows.values():
         lower, upper, expression = entry.rows.lower, entry.rows.upper, entry.rows.expression
@@ -107,7 +97,7 @@ def _held(value: ca.SX, zero: set[int]) -> np.ndarray:
 
 
 def _joined(signals: Sequence[Signal]) -> Signal:
-    """A signal of several phases, with the components of all of them; by unit as well where phases differ in it."""
+    """A signal of several phases, with the components of all of them; by unit as well where units differ."""
     units: dict[str | int, dict[str, None]] = {}
     places: dict[tuple[str | int, str], list[tuple[Signal, int]]] = {}
     for signal in signals:
@@ -131,12 +121,7 @@ def _joined(signals: Sequence[Signal]) -> Signal:
 
 
 def columns_of(phase: Signal, whole: Signal) -> list[int]:
-    """Where the components of a signal of one phase are among those of all phases.
-
-    Parameters
-    ----------
-    phase, whole : Signal
-    """
+    """Indices of the components of a phase's signal among those of the signal of all phases."""
     places = {component: k for k, component in enumerate(whole.components)}
     pairs = zip(phase.components, phase.units, strict=True)
     return [places[name] if name in places else places[f"{name}, {unit}"] for name, unit in pairs]

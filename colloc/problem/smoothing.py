@@ -1,4 +1,4 @@
-"""Splines through measured samples: interpolating ones, and ones that smooth a stated noise away.
+"""Splines through measured samples: interpolating ones, and smoothing ones for a known noise.
 
 A smoothing spline minimises the sum of squared residuals plus lambda times the integral of its squared m-th
 derivative, m = (degree + 1) // 2 (Reinsch 1967, "Smoothing by spline functions"; quintic ones, with m = 3, are what
@@ -7,8 +7,8 @@ markers). For noise of standard deviation sigma, lambda is the one with the leas
 
     RSS(lambda) + 2 sigma^2 tr A(lambda),  A the map from samples to the spline at their times,
 
-which estimates, but for a constant, the squared distance of the spline from what there would be without the noise
-(Craven and Wahba 1979, section 2; Woltring's choice for a known noise).
+which estimates, up to a constant, the squared distance of the spline from the signal without noise (Craven and Wahba
+1979, section 2; Woltring's choice for a known noise).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LAMBDAS = np.logspace(-10, 14, 481)  # in units that make both parts of equal s
 def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
     """Splines with degree - 1 continuous derivatives, whose control points sit as densely as the samples.
 
-    Breakpoints inside are the means of `degree` neighbours among evenly chosen sample times, shape (N,), rising, which
-    keeps interpolation well-conditioned to the ends (de Boor 1978, chapter XIII). N - degree pieces interpolate, which
-    is the most.
+    Inner breakpoints are the means of `degree` neighbours among evenly chosen sample times, shape (N,), ascending,
+    which keeps interpolation well-conditioned up to the ends (de Boor 1978, chapter XIII). N - degree pieces, the
+    largest number, interpolate.
     """
     sites = np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times)
     inside = np.zeros(0)  # of a single polynomial, on fewer sites than there are neighbours
@@ -40,8 +40,8 @@ def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
 def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Control points (size, k) of the splines closest to samples (N, k) in the sense of least squares.
 
-    What samples leave open, in a gap of the record, is decided by the sum of squared jumps of the highest derivative:
-    the less the better. Polynomials of the splines' degree are reproduced, across gaps, too.
+    In gaps of the record the sum of squared jumps of the highest derivative is minimised. Polynomials of the splines'
+    degree are reproduced, also across gaps.
     """
     Q, R = np.linalg.qr(_matrix(basis, times, 0))
     U, s, Vt = np.linalg.svd(R)
@@ -68,7 +68,7 @@ def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviatio
 
 
 def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.ndarray:
-    """How much of every combination there is in a spline, shape (size,)."""
+    """Coefficients of a spline in the columns of V, shape (size,)."""
     z, damping = V.T @ y, np.outer(_LAMBDAS, 1 - g)
     damped = g + damping
     rss = (damping / damped) ** 2 @ (z**2 / np.maximum(g, _NOTHING))  # beyond that of the closest spline

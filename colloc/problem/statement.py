@@ -33,7 +33,7 @@ class NamedNumber(NamedTuple):
     ----------
     name : str
     unit : str
-        Empty where none is stated.
+        Empty if unknown.
     value : float
 
     Examples
@@ -76,11 +76,11 @@ class EndValue(NamedTuple):
 
 
 class Statement(Portable, ABC):
-    """What a problem says of its motion: rows within bounds, at certain times.
+    """The base of all constraints: rows within bounds, at certain times.
 
-    The base of all constraints. A class of your own needs a `name`, the times `where` it holds, and `rows`; everything
-    else has a default. Numbers that bound a row are known by the name of the row, and can be relaxed and differentiated
-    by; those inside the rows' functions are listed in `numbers`.
+    A class of your own needs a `name`, the times `where` it holds, and `rows`; everything else has a default. Bounds of
+    a row are known by the name of the row, and can be relaxed and differentiated with respect to; numbers inside the
+    rows' functions are listed in `numbers`.
 
     Attributes
     ----------
@@ -89,17 +89,17 @@ class Statement(Portable, ABC):
     shapes : tuple of Shape
         Shapes that it keeps apart, for pictures.
     follows : bool
-        Whether it follows from what else the problem says, such as a state's differential equation: then its bounds are
-        no numbers of the problem, and cannot be relaxed.
+        Whether it is part of another statement, such as a state's differential equation: its bounds are no numbers of
+        the problem, and cannot be relaxed.
     measured_by_motion : bool
-        Whether the error of the dynamics or the states tells how well it is met between the nodes.
+        Whether the error of the dynamics or the states measures how well it is met between the nodes.
     at_control_points : bool
-        Whether it is an equation on the positions alone that nothing else settles, to be met at as many points as a
-        spline has control points.
+        Whether it is an equation on the positions alone that determines them, to be met at as many points as a spline
+        has control points.
     joins : (str, str) or None
-        Of a statement across phases: those whose end and start it joins.
+        The phases whose end and start the statement joins.
     keeps_motion : bool
-        Whether all joints have the same positions and velocities on both sides of that joint.
+        Whether positions and velocities of all joints are continuous there.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class Statement(Portable, ABC):
         """The rows at an instant; between the ends at two, or at the ends of all phases by name; see `bounded`."""
 
     def label(self, name: str, quantity: str) -> str:
-        """Name of a row without one, by that of its constraint and the quantity that it is of, such as "q[elbow]"."""
+        """Name of a row without a label, from that of its constraint and its quantity, such as "q[elbow]"."""
         return f"{name}, {quantity}"
 
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
@@ -141,12 +141,12 @@ class Statement(Portable, ABC):
 
     @property
     def user_function(self) -> Callable[..., Any] | None:
-        """The function of the instant that the rows are made by, if they are made by one."""
+        """The user's function of the instant for the rows, or None."""
         return None
 
     @property
     def numbers(self) -> tuple[NamedNumber, ...]:
-        """Numbers inside the functions of the rows, by the names that `with_numbers` knows."""
+        """Numbers inside the functions of the rows, with the names that `with_numbers` takes."""
         return ()
 
     def with_numbers(self, values: Mapping[str, Any]) -> Statement:
@@ -165,17 +165,17 @@ class Statement(Portable, ABC):
         return copied(self, **values) if values else self
 
     def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Statement:
-        """The same statement with other bounds, each shape (r,), its rows measured by the same sizes."""
+        """The same statement with other bounds, each shape (r,), and the same natural sizes."""
         return Rebounded(self, lower, upper, rows.scale)
 
     def end_values(self, now: Instant) -> list[EndValue]:
-        """Values of joints and states that rows prescribe at the start or the end, and that may fix variables there."""
+        """Values of joints and states that rows prescribe at the ends, where they may fix variables."""
         return []
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds on a joint quantity, each shape (n,), which a problem joins with those of others.
+        """Lower and upper bounds on a joint quantity, each shape (n,), or (n_q,) for positions; infinite by default.
 
-        Positions have n_q; infinite where there is none.
+        A problem joins them with those of other statements.
         """
         size = len(model.names(quantity))
         return np.full(size, -np.inf), np.full(size, np.inf)
@@ -185,11 +185,11 @@ class Statement(Portable, ABC):
         return np.flatnonzero(np.isfinite(self.limits_of(quantity, model)).any(axis=0)).tolist()
 
     def bounded_joints(self, model: Model) -> dict[int, tuple[str, int]]:
-        """Joint quantities that are rows themselves, and that bounds of variables may hold in their place, by row."""
+        """By row, the joint quantity that it is, which bounds of variables may limit in its place."""
         return {}
 
     def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:
-        """Unknowns that it brings into a phase (of a single motion ""), such as the impulse of an impact.
+        """Unknowns that it adds to a phase ("" for a single motion), such as the impulse of an impact.
 
         The same objects at every call.
         """
@@ -197,7 +197,7 @@ class Statement(Portable, ABC):
 
 
 def brought(unknowns: Sequence[Unknown | State], statements: Iterable[Statement], phase: str) -> tuple[Unknown, ...]:
-    """Unknowns that statements bring into a phase, but for those that it has, by their symbols."""
+    """Unknowns that statements add to a phase, without those that it already has, by their symbols."""
     known = {id(unknown.symbol) for unknown in unknowns}
     of_statements = (unknown for statement in statements for unknown in statement.unknowns_of(phase))
     return tuple({id(u.symbol): u for u in of_statements if id(u.symbol) not in known}.values())
@@ -205,7 +205,7 @@ def brought(unknowns: Sequence[Unknown | State], statements: Iterable[Statement]
 
 @dataclass(frozen=True, eq=False)
 class Restated(Statement):
-    """A statement in terms of another one, of whatever kind."""
+    """A statement in terms of another one of any kind."""
 
     statement: Statement
 
@@ -236,7 +236,7 @@ class Restated(Statement):
 
 @dataclass(frozen=True, eq=False)
 class Rebounded(Restated):
-    """A statement with other bounds than its own; limits of joints it leaves to others."""
+    """A statement with other bounds, and without limits of joints."""
 
     lower: np.ndarray  # lower, upper, scale: shape (r,)
     upper: np.ndarray
@@ -268,9 +268,9 @@ def slot_names(model: Model, signals: Iterable[Unknown], states: Iterable[State]
 
 
 def named(statement: Statement, name: str, rows: Rows, function: ca.Function, names: Sequence[SlotNames]) -> Rows:
-    """Rows with names for those that have none: of the joint or signal that a row is of, else by their number.
+    """Rows with labels for those without: the joint or signal of the row, else its number.
 
-    A row is of a quantity if that is all it depends on, or the only torque or signal, or the highest derivative where
+    A row belongs to a quantity that is all it depends on, or the only torque or signal, or the highest derivative where
     it depends on a single joint.
 
     Parameters
@@ -302,7 +302,7 @@ def named(statement: Statement, name: str, rows: Rows, function: ca.Function, na
 
 
 def _quantity(entries: Mapping[str, set[str]]) -> str:
-    """The quantity that a row is of, which depends on entries of slots; empty if there is no such quantity."""
+    """The quantity to which a row belongs that depends on entries of slots, or ""."""
     together = {name for names in entries.values() for name in names}
     joints = {name.partition("[")[2] for slot in QUANTITIES for name in entries.get(slot, ())}
     by_joint = _BY_JOINT if len(joints) == 1 and together == {n for s in QUANTITIES for n in entries.get(s, ())} else ()
@@ -323,14 +323,14 @@ class ConstraintRows:
     model: Model  # the model, which says how positions change with velocities
 
     def of(self, arguments: Sequence[ca.SX]) -> Rows:
-        """The rows as expressions in what stands for the slots."""
+        """The rows as expressions in the values of the slots."""
         return self.rows._replace(expression=self.function(*arguments))
 
     @cached_property
     def orders(self) -> np.ndarray:
         """Highest time derivative of the coordinates that each row needs, ndarray of int, shape (r,).
 
-        0 for positions alone, 1 for velocities, 2 for all else: torques and signals go with accelerations.
+        0 for positions alone, 1 for velocities, 2 for everything else, such as torques and signals.
         """
         orders = np.full(self.rows.lower.size, -1)
         for name, order in _ORDERS.items():

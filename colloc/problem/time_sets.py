@@ -13,7 +13,7 @@ PointSet = TypeVar("PointSet", covariant=True)
 
 
 class PointSets(Protocol[PointSet]):
-    """A discretised motion gives constraints the points at which they hold."""
+    """Points of a discretised motion at which constraints hold."""
 
     def during(self, window: Window) -> Sequence[PointSet]:
         """A part of the motion."""
@@ -28,7 +28,7 @@ class PointSets(Protocol[PointSet]):
         ...
 
     def bounds(self, quantity: str, window: Window) -> Sequence[PointSet]:
-        """Points for bounds on a joint quantity in a part of the motion, where bounds on variables do not hold it."""
+        """Points for bounds on a joint quantity in a part of the motion that bounds on variables do not enforce."""
         ...
 
 
@@ -40,12 +40,12 @@ class Window(NamedTuple):
 
     @property
     def along(self) -> bool:
-        """Whether rows hold all along a part of the motion, and not at single moments."""
+        """Whether rows hold during a part of the motion, and not at single times."""
         return True
 
     @property
     def moments(self) -> tuple[float, ...]:
-        """Fractions of the duration at which it begins, ends or takes place."""
+        """Fractions of the duration at which it begins and ends, or of the single time."""
         return tuple(self)
 
     @property
@@ -54,7 +54,7 @@ class Window(NamedTuple):
         return 1
 
     def covers(self, s: np.ndarray) -> np.ndarray:
-        """Which of some fractions of the duration lie inside, ndarray of bool."""
+        """Whether fractions of the duration lie inside, ndarray of bool."""
         return (s > self.start) & (s < self.end)
 
     def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:

@@ -1,4 +1,4 @@
-"""Torques that equations give along the path, such as the zero torque of what nothing drives, in whatever words."""
+"""Torques that equations prescribe along the path, such as zero at passive joints, however they are stated."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class TorqueEquation(NamedTuple):
     ----------
     constraint : str
     row : int
-        Its place among the rows of the constraint.
+        Index among the rows of the constraint.
     window : Window
     slopes : ndarray, shape (n,)
     value : SX, scalar
-        Of what else the instant has, but for accelerations and rates.
+        Independent of torques, accelerations and rates.
     constant : bool
         Whether the value does not vary along the motion.
     """
@@ -38,7 +38,7 @@ class TorqueEquation(NamedTuple):
 
 
 def torque_equations(rows: Mapping[str, ConstraintRows], slots: Slots) -> tuple[TorqueEquation, ...]:
-    """The equations of a problem's rows, by name, that give torques along the path."""
+    """The equations among a problem's rows, by name, that prescribe torques along the path."""
     equations = []
     rates = ca.vertcat(slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
     varying = ca.vertcat(slots.t, slots.q, slots.qd, slots.signals, slots.states)

@@ -1,4 +1,4 @@
-"""A cost that draws the motion to measured time series: squares of what lies between the two."""
+"""A cost for tracking: squared distances of the motion from measured time series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colloc.problem.smoothing import closest, sample_basis, smoothed
 from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text
 
 _HIGHEST = 7  # degree
-_MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
+_MOST = 100  # polynomials by default: each costs operations at every node
 
 
 @spelt
@@ -33,29 +33,29 @@ def track(
 ) -> Cost:
     """The distance from measured time series: the time integral of weight times the squared distances.
 
-    Splines through the samples stand for them, so that nodes need not be where samples are, and durations may be free.
-    They interpolate, or, given the standard deviation of the noise, smooth it away (`colloc.problem.smoothing`).
-    Samples that are NaN are left out, each component's its own: its weight falls linearly to zero at the time of a
-    missing sample, and beyond the first and the last sample within one interval of them. Nothing is tracked there: a
-    motion may last longer than the record, or less. The terms remain squares to `Hessian.GAUSS_NEWTON`.
+    Splines represent the samples, so that nodes need not be at sample times, and durations may be free. They
+    interpolate, or, with the standard deviation of the noise, smooth (`colloc.problem.smoothing`). Samples that are NaN
+    are left out, component by component: the weight falls linearly to zero at the time of a missing sample, and within
+    one interval beyond the first and the last sample. A motion may therefore be longer than the record, or shorter. The
+    terms are squares for `Hessian.GAUSS_NEWTON`.
 
     Parameters
     ----------
     times : shape (N,) [s]
         Rising, counted from the start of the motion.
     values : shape (N,) or (N, k)
-        Samples of anything: joint angles, coordinates of markers, forces; NaN where there is none.
+        Samples of any quantity: joint angles, coordinates of markers, forces; NaN where missing.
     of : callable
-        Instant -> what was measured, SX scalar or column of k, in the unit of the values.
+        Instant -> the measured quantity, SX scalar or column of k, in the unit of the values.
     weight : float or shape (k,)
         Positive; cost per second and square of the unit of the values.
     deviation : float or shape (k,)
         Standard deviation of the noise, in the unit of the values; 0 smooths nothing.
     degree : int
-        Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration ask for two.
+        Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration need two.
     pieces : int, optional
-        Number of polynomials in the splines, at most N - degree, which interpolate. That many by default, but not over
-        100: of longer records splines that are not to smooth are the closest ones.
+        Number of polynomials in the splines, at most N - degree, which interpolate. By default that number, but not
+        over 100: splines of longer records are least-squares fits unless they smooth.
     name : str, optional
         Name of the term in reports.
 
@@ -63,11 +63,11 @@ def track(
     ------
     InputError
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
-        samples; when the problem is made, for a function of another size than the values have.
+        samples; when the problem is made, for a function of another size than the values.
 
     See Also
     --------
-    integral : Any function of the motion.
+    integral
 
     Examples
     --------
@@ -89,7 +89,7 @@ def track(
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """The weighted squares of what lies between measured samples and the motion at an instant."""
+    """The weighted squared distances of a motion from measured samples at an instant."""
 
     label: str
     record: Record
@@ -127,7 +127,7 @@ class Record:
         return self.present.shape[1]
 
     def value(self, t: ca.SX) -> ca.SX:
-        """The splines at a time, SX, shape (k,); beyond their ends the polynomials there."""
+        """The splines at a time, SX, shape (k,); extrapolated by the polynomials at the ends."""
         return ca.SX(ca.mtimes(ca.DM(self.points.T), _functions(self.basis, t)))
 
     def presence(self, t: ca.SX) -> ca.SX:
@@ -143,7 +143,7 @@ class Record:
 def record(
     label: str, times: Any, values: Any, deviation: Any = 0.0, degree: int = 3, pieces: int | None = None
 ) -> Record:
-    """Splines through samples, for the arguments of `track`; InputError as there, with the label."""
+    """Splines through samples, with arguments and errors of `track`; errors begin with the label."""
     text("track name", label)
     t = finite_array(f"times of {label!r}", times, (None,))
     count(f"degree of {label!r}", degree, at_least=1, at_most=_HIGHEST)
@@ -186,7 +186,7 @@ def record(
 
 
 def _inside(breakpoints: np.ndarray, t: ca.SX) -> list[ca.SX]:
-    """For every piece between breakpoints 1 if t lies on it, else 0; the first and the last have no end."""
+    """For every piece between breakpoints 1 if t lies on it, else 0; the first and the last are unbounded."""
     after = [ca.SX(1), *(t >= float(b) for b in breakpoints[1:-1]), ca.SX(0)]
     return [after[k] - after[k + 1] for k in range(breakpoints.size - 1)]
 
@@ -207,7 +207,7 @@ def _functions(basis: SplineBasis, t: ca.SX) -> ca.SX:
 
 
 def _broken_line(t: np.ndarray, heights: np.ndarray, at: ca.SX) -> ca.SX:
-    """The line through points, SX scalar; beyond its ends the heights there."""
+    """The piecewise linear function through points, SX scalar; constant beyond its ends."""
     slopes = np.concatenate([[0.0], np.diff(heights) / np.diff(t), [0.0]])
     height = ca.SX(float(heights[0]))
     for k in np.flatnonzero(np.diff(slopes)).tolist():

@@ -1,4 +1,4 @@
-"""Durations to be found, unknowns and states beside the joint motion, and parameters that change between solves."""
+"""Free durations, unknowns and states in addition to the joint motion, and parameters that change between solves."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _SHORTEST, _LONGEST = 1e-20, 1e20  # s
 @spelt
 @dataclass(frozen=True)
 class Free:
-    """A duration to be found.
+    """A duration that is an unknown.
 
     Parameters
     ----------
     lower, upper : float [s]
         Positive bounds, from 1e-20 to 1e20.
     guess : float, optional [s]
-        Where the search starts. By default the time of the straight line between the stated end postures, see
-        `time_optimal_line`; where it has none, the geometric mean of the bounds.
+        Start of the search. By default the time of the straight line between the prescribed end postures, see
+        `time_optimal_line`, if it has one, else the geometric mean of the bounds.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def fixed_duration(value: object) -> Free:
 @spelt
 @dataclass(frozen=True, eq=False)
 class Unknown(Portable):
-    """An unknown beside the joint motion: a signal of time, or a constant.
+    """An unknown in addition to the joint motion: a signal of time, or a constant.
 
     Parameters
     ----------
@@ -114,8 +114,7 @@ class Unknown(Portable):
 
     See Also
     --------
-    Parameter : A value that changes between solves.
-    State : An unknown with a differential equation.
+    Parameter, State
 
     Examples
     --------
@@ -151,10 +150,10 @@ class Unknown(Portable):
 @spelt
 @dataclass(frozen=True, eq=False)
 class State(Portable):
-    """A signal that obeys a differential equation of its own: a motor's current, a muscle's activation, a mass of fuel.
+    """A signal with a differential equation: a motor's current, a muscle's activation, a mass of fuel.
 
     The equation holds at the collocation points, and the state is continuous: a spline of one degree less than the
-    joints, like their velocities. Its bounds hold at all times. Initial and final values are stated in `initial` and
+    joints, like their velocities. Its bounds hold at all times. State initial and final values by `initial` and
     `final`.
 
     Parameters
@@ -166,23 +165,17 @@ class State(Portable):
     rate : callable
         Instant -> time derivative of the state, SX, shape (size,).
     residual : callable
-        In its place an implicit equation: Instant -> SX, shape (size,), zero; it contains `now.rate(name)`.
+        Implicit equation in place of `rate`: Instant -> SX, shape (size,), zero; it contains `now.rate(name)`.
     lower, upper : float or shape (size,)
         Bounds; infinite by default.
     guess : float or shape (size,)
-        At both ends unless they are stated; the first guess is a straight line.
+        At ends without a prescribed value; the guess is a straight line.
     names, unit :
-        As of an `Unknown`.
-
-    Attributes
-    ----------
-    symbol, labels, units :
-        As of an `Unknown`.
+        As in `Unknown`, which also describes the attributes.
 
     See Also
     --------
-    Parameter : A value that changes between solves.
-    Unknown : A signal or constant that the solver chooses.
+    Parameter, Unknown
 
     Examples
     --------
@@ -223,7 +216,7 @@ class State(Portable):
 
     @property
     def equation_name(self) -> str:
-        """Name of the constraint that its differential equation is."""
+        """Name of the constraint for the differential equation."""
         return f"equation of {self.name}"
 
     def equation(self, now: Instant) -> ca.SX:
@@ -247,7 +240,7 @@ class Parameter(Portable):
     name : str
         Instants carry the value under this name.
     value : float or shape (size,)
-        Used unless a solve gives another.
+        Default of all solves.
 
     Attributes
     ----------
@@ -256,8 +249,7 @@ class Parameter(Portable):
 
     See Also
     --------
-    Unknown : A signal or constant that the solver chooses.
-    State : An unknown with a differential equation.
+    Unknown, State
 
     Examples
     --------
@@ -287,7 +279,7 @@ class Parameter(Portable):
 
 
 def _described(unknown: Unknown | State) -> str:
-    """Name, size and bounds, as far as they are not the usual ones."""
+    """Name, size and bounds, unless they are the defaults."""
     parts = [repr(unknown.name)]
     if unknown.size > 1 or unknown.names:
         parts.append(shortened(unknown.names, most=6) if unknown.names else f"size {unknown.size}")
@@ -297,28 +289,12 @@ def _described(unknown: Unknown | State) -> str:
 
 
 def component_labels(name: str, size: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Names of the components of a quantity: "u" of a scalar without names, else "u[0]", or "u[left]" with names.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-    names : sequence of str
-        Of the components, or none.
-    """
+    """Names of the components of a quantity: "u" for a scalar without names, else "u[0]", or "u[left]" with names."""
     return tuple(f"{name}[{k}]" for k in names or range(size)) if names or size > 1 else (name,)
 
 
 def component_units(what: str, unit: str | Sequence[str], size: int) -> tuple[str, ...]:
-    """The unit of each component; InputError for units that are not one for all or one for each.
-
-    Parameters
-    ----------
-    what : str
-        Whose they are.
-    unit : str or sequence of str
-    size : int
-    """
+    """The unit of each component; InputError for units that are not one for all or one for each."""
     units = texts(f"unit of {what}", (unit,) * size if isinstance(unit, str) else unit)
     if len(units) != size:
         raise InputError(f"unit of {what} must be a text, or {size} of them, got {quoted(unit)}")
@@ -346,7 +322,7 @@ def _check_bounded(unknown: Unknown | State, what: str) -> None:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of an array; () for what is none, which is refused later."""
+    """The shape of an array; () for anything else, which is refused later."""
     try:
         return np.shape(value)
     except ValueError:

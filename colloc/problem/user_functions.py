@@ -1,4 +1,4 @@
-"""Functions that users hand over, called with symbols: what goes wrong in them, said in the terms of a problem."""
+"""Users' functions, called with symbols: errors in them, reported in the terms of a problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colloc.support.checks import InputError, warn
 _FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
 _NAN = f"contains nan: functions of math and float() take no symbols; use CasADi's, {_FUNCTIONS}"
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
-# What is said, by CasADi for the most part, and what a user can do about it.
+# Messages of errors, mostly CasADi's, and advice for each.
 _ADVICE = (
     (
         r"Cannot compute the truth value",
@@ -46,9 +46,9 @@ _one_at_a_time = threading.RLock()  # the filters of warnings are those of the p
 
 @contextmanager
 def error_context(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
-    """Errors inside a user's function say which cost or constraint it belongs to, and what to do if it is known.
+    """A context in which errors of a user's function name its cost or constraint, with advice where there is some.
 
-    Joints are named in the order of q. An error of CasADi's that has a known cure becomes an InputError.
+    Joints are named in the order of q. An error of CasADi's for which there is advice becomes an InputError.
     """
     try:
         with _in_one_line(what):
@@ -65,7 +65,7 @@ def error_context(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
 
 @contextmanager
 def _in_one_line(what: str) -> Iterator[None]:
-    """CasADi's page about NumPy functions of symbols, which it shows once, as a line of ours; others pass."""
+    """A context that replaces CasADi's long warning of NumPy functions of symbols by one line; others pass."""
     with _one_at_a_time:
         with warnings.catch_warnings(record=True) as caught:
             warnings.filterwarnings("always", _NUMPY, FutureWarning)
@@ -79,7 +79,7 @@ def _in_one_line(what: str) -> Iterator[None]:
 
 
 def check_returned(what: str, value: Any) -> Any:
-    """The value of a user's function; InputError for a motion, reaction or wrench as a whole, or a comparison."""
+    """The value of a user's function; InputError for a whole motion, reaction or wrench, or a comparison."""
     if names := getattr(type(value), "__match_args__", ()):  # of named tuples and dataclasses
         kind = type(value).__name__
         article = "an" if kind[0] in "AEIOU" else "a"
@@ -99,7 +99,7 @@ def _compares(entry: ca.SX) -> bool:
 
 
 def check_numbers(what: str, function: ca.Function) -> None:
-    """InputError for an SX function in which a constant is not a number, as math.sin makes of a symbol."""
+    """InputError for an SX function with a constant that is NaN, such as math.sin of a symbol."""
     # Where none is, a first look is enough: it goes into the result.
     results = function.call([_SOMEWHERE] * function.n_in())
     if not any(np.isnan(value.nonzeros()).any() for value in results):
@@ -119,7 +119,7 @@ class UserFunction(NamedTuple):
 
 
 def check_loops(what: str, functions: Sequence[UserFunction]) -> None:
-    """InputWarning for functions made by one line of code, as in a loop, that all say the same."""
+    """InputWarning for equal functions made by one line of code, as in a loop with a late-bound variable."""
     seen: dict[tuple[Any, Any], list[UserFunction]] = {}
     for item in functions:
         code = getattr(item.fn, "__code__", None)
@@ -139,7 +139,7 @@ def _same(a: ca.SX, b: ca.SX) -> bool:
 
 
 def missing_call_hint(value: object) -> str:
-    """Advice for a function where its result is wanted; empty for all that cannot be called."""
+    """Advice for a function in place of its result; empty for objects that cannot be called."""
     name = getattr(value, "__name__", "<lambda>")
     if not callable(value) or name == "<lambda>":
         return "; hand functions of the instant to co.integral" if callable(value) else ""

@@ -1,4 +1,4 @@
-"""Arguments of a problem, looked at before anything is made of them, and warnings of what hardly anybody means."""
+"""Checks of the arguments of a problem, and warnings of likely mistakes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from colloc.support.display import short, shown
 
 _ROUNDING = 1e-9  # by which the value of an end state may miss a bound
 _LOOSE = 3  # turns that a bound may be away from zero
-_FEW = 4  # samples, with which a motion cannot be told from another
+_FEW = 4  # samples, which cannot distinguish motions
 _LONG = 100.0  # times the duration of a motion: longer records are hardly of that motion
 _MOST = 0.5  # share of a motion that samples should cover
 
 
 class Validated(Protocol):
-    """A problem as far as it is looked at here."""
+    """The attributes of a problem that are checked here."""
 
     @property
     def model(self) -> Model: ...
@@ -78,7 +78,7 @@ def checked_duration(value: Any) -> Free:
 
 
 def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]:
-    """The items of a list, all of a kind."""
+    """The items of a list, all of one type."""
     items = as_tuple(name, value)
     for item in items:
         if not isinstance(item, kind):
@@ -95,7 +95,7 @@ def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ..
 
 
 def checked_statements(what: str, value: Any) -> tuple[Statement, ...]:
-    """What is stated of a motion of one phase."""
+    """The statements of a motion of one phase."""
     statements = checked_list(what, value, Statement)
     for statement in statements:
         name = checked_statement(statement).name
@@ -114,7 +114,7 @@ def checked_statement(statement: Statement) -> Statement:
 
 
 def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
-    """InputError for two things that instants would carry under one name."""
+    """InputError for two unknowns or parameters with one name."""
     names = [item.name for item in items]
     for name in names:
         if names.count(name) > 1:
@@ -122,7 +122,7 @@ def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
 
 
 def check_ends(problem: Validated) -> None:
-    """InputError for a value at an end that lies outside its bounds: no solver could meet it."""
+    """InputError for a value at an end that lies outside its bounds."""
     states = {state.name: state for state in problem.states}
     for statement, end in _end_values(problem):
         if end.of_joint:
@@ -134,7 +134,7 @@ def check_ends(problem: Validated) -> None:
 
 
 def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:
-    """What statements prescribe at the ends."""
+    """Values that statements prescribe at the ends."""
     for statement in problem.statements:
         for end in statement.end_values(problem.instant):
             if end.s not in (0, 1) or not (end.of_joint or end.quantity in problem.instant.states):
@@ -164,11 +164,11 @@ def _check_within(what: str, value: float, lower: float, upper: float) -> None:
 
 
 def warn_of_oddities(problem: Validated) -> None:
-    """InputWarning for what a problem may say, but hardly anybody means.
+    """InputWarning for likely mistakes.
 
-    These are torques of joints that move no mass and carry no load, bounds on those of joints that nothing drives, end
-    states and bounds that may be in degrees, and measured samples whose times or values seem to be in other units than
-    the motion's.
+    These are torques of joints that move no mass and carry no load, bounds on torques of passive joints, end states and
+    bounds that may be in degrees, and measured samples whose times or values seem to be in other units than the
+    motion's.
     """
     _check_idle(problem)
     _check_passive(problem)
@@ -180,7 +180,7 @@ def warn_of_oddities(problem: Validated) -> None:
 
 
 def _check_idle(problem: Validated) -> None:
-    """Joints that move no mass and carry no load need no torque, whatever they do."""
+    """InputWarning for joints that move no mass and carry no load: their torques are always zero."""
     model = problem.model
     if problem.coordinates is not None or not model.idle:
         return  # loops load what they close
@@ -201,7 +201,7 @@ def _check_idle(problem: Validated) -> None:
 
 
 def _check_passive(problem: Validated) -> None:
-    """Bounds on the torques of some joints are hardly meant for joints that nothing drives."""
+    """InputWarning for bounds on the torques of passive joints."""
     model = problem.model
     passive = [model.joint_names.index(joint) for joint in problem.passive]
     for statement in problem.statements if passive else ():
@@ -216,7 +216,7 @@ def _check_passive(problem: Validated) -> None:
 
 
 def _check_angles(problem: Validated) -> None:
-    """End states and bounds may be in degrees, but for threads, which turn as often as they need."""
+    """InputWarning for end states and bounds that may be in degrees, except of threads, which turn many times."""
     turning = np.array(problem.model.hinge_angles, dtype=bool)
     for statement in problem.statements:
         angles(f"{statement.name} q", np.array(statement.limits_of("q", problem.model))[:, turning], _LOOSE)
@@ -226,7 +226,7 @@ def _check_angles(problem: Validated) -> None:
 
 
 def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
-    """Samples may hardly lie within a motion, or leave most of it without any."""
+    """InputWarning for samples that hardly overlap with the motion, or leave most of it without any."""
     longest, shortest = horizon.upper, horizon.lower
     within = np.count_nonzero((t >= 0) & (t <= longest))
     covered = min(t[-1], shortest) - max(t[0], 0.0)
@@ -245,7 +245,7 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
 
 
 def _check_values(name: str, tracked: Tracked, problem: Validated) -> None:
-    """Measured joint angles may be in degrees."""
+    """InputWarning for measured joint angles that may be in degrees."""
     now, hinges = problem.instant, problem.model.hinge_angles
     turning = {now.q[j].element_hash() for j, hinge in enumerate(hinges) if hinge}
     measured = tracked.measured(now)

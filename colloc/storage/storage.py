@@ -57,9 +57,7 @@ def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> N
 
     See Also
     --------
-    load : An answer as it was.
-    to_csv : The motion as a table of text.
-    to_dataframe : The motion as a pandas table.
+    load, to_csv, to_dataframe
 
     Examples
     --------
@@ -118,9 +116,7 @@ def load(
 
     See Also
     --------
-    save : Writes what this reads.
-    to_csv : The motion as a table of text.
-    to_dataframe : The motion as a pandas table.
+    save, to_csv, to_dataframe
 
     Examples
     --------
@@ -263,9 +259,7 @@ def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) ->
 
     See Also
     --------
-    save : All of an answer, for `load`.
-    load : An answer as it was.
-    to_dataframe : The motion as a pandas table.
+    save, load, to_dataframe
 
     Examples
     --------
@@ -300,9 +294,7 @@ def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
 
     See Also
     --------
-    save : All of an answer, for `load`.
-    load : An answer as it was.
-    to_csv : The motion as a table of text.
+    save, load, to_csv
 
     Examples
     --------

@@ -42,9 +42,7 @@ def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> Time
 
     See Also
     --------
-    colloc.formats.write_table : Writes it.
-    torque_table : What drives the motion.
-    ground_reaction_table : What carries it.
+    colloc.formats.write_table, torque_table, ground_reaction_table
 
     Examples
     --------
@@ -83,8 +81,7 @@ def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str]
 
     See Also
     --------
-    coordinate_table : Positions, named as a motion.
-    colloc.storage.to_csv : All signals at the nodes.
+    coordinate_table, colloc.storage.to_csv
 
     Examples
     --------
@@ -134,7 +131,7 @@ def torque_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeri
 
     See Also
     --------
-    coordinate_table : The motion itself.
+    coordinate_table
 
     Examples
     --------
@@ -182,8 +179,7 @@ def ground_reaction_table(
 
     See Also
     --------
-    coordinate_table : The motion itself.
-    colloc.problem.ground.recorded : Such columns as a load.
+    coordinate_table, colloc.problem.ground.recorded
 
     Examples
     --------
