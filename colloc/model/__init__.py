@@ -1,15 +1,25 @@
 """Description of a mechanism: joints, bodies, the tree they form, and loads.
 
-`joint` is a joint with its screw and limits, `passive` what it does of itself, `kinds` makes joints by name, `body` has
-bodies and loads, `tree` the `Model` with its sizes and the motion of its joints as recursions see it, `table` how it is
-printed, `coupling` what joints follow, `functions` the curves by which they do. `floating` makes chains of joints for
-bodies that move or turn freely, `ball` is the joint on a quaternion, `gimbal` knows where three angles lock.
-`transforms` has homogeneous transforms,
-`kinematics` the motion of frames and points, `inverse_kinematics` postures that reach places. `shapes` are what links
-and obstacles collide as, `distance` is how far they are apart, and `avoidance` knows which might meet.
+joint               one joint with its screw and limits
+kinds               joints by name: revolute, prismatic, rows of Denavit and Hartenberg
+passive             dampers, springs, rotors and friction of joints
+body                bodies and loads
+tree                the `Model`, with its sizes and the motion of its joints for recursions
+table               its printed form
+coupling            joints whose coordinates depend on those of others
+functions           polynomials and splines for couplings
+floating            chains of joints for bodies that move or turn freely
+ball                the joint on a quaternion
+gimbal              gimbal lock of three angles
+transforms          homogeneous transforms
+kinematics          motion of frames and points
+inverse_kinematics  postures that reach targets
+shapes              collision shapes of links and obstacles
+distance            the distance between two shapes
+avoidance           pairs of shapes that might collide
 
-The seam between positions and velocities is here: q has `Model.n_q` entries and qd, qdd and tau have `Model.n`;
-`velocities` and `position_rates` lead from one to the other, and `joint_motions` is all that recursions know.
+q has `Model.n_q` entries and qd, qdd and tau have `Model.n`; `velocities` and `position_rates` convert between them,
+and recursions know only `joint_motions`.
 """
 
 from colloc.model.avoidance import avoidance_pairs

@@ -1,4 +1,4 @@
-"""Which shapes of a mechanism have to be kept apart, from each other and from obstacles."""
+"""Pairs of shapes that have to be kept apart: links from each other and from obstacles."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _TOUCHING = 1e-4  # m, the smoothing of distances that tell what touches
 def avoidance_pairs(
     model: Model, shapes: Sequence[Shape], postures: Mapping[str, Any] | None = None
 ) -> tuple[tuple[Shape, Shape], ...]:
-    """The pairs of shapes that a motion might bring together, and that should be kept apart.
+    """Pairs of shapes that a motion might bring together, and that should be kept apart.
 
-    Of shapes on bodies these are all but
+    These are all pairs of shapes on bodies except
 
-    - those on one body, or on bodies that do not move against each other,
-    - those of neighbours: bodies of which one carries the other, with none between them that moves and has a shape,
-    - those that touch in the posture of zeros or in a named one, which cannot be wrong then.
+    - those on one body, or on bodies that do not move relative to each other,
+    - those of neighbours: bodies of which one carries the other, with no moving body with a shape between them,
+    - those that touch at zero or in a named posture, where contact is taken as intended.
 
-    Shapes in the world are obstacles to all that moves, wherever they are.
+    Shapes in the world are obstacles for all that move.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def avoidance_pairs(
     Raises
     ------
     InputError
-        For a model with symbols, bodies and joints that it does not have, and shapes that are none.
+        For a model with symbols, unknown bodies and joints, and objects that are no shapes.
 
     See Also
     --------
@@ -85,14 +85,14 @@ def avoidance_pairs(
 
 
 def _carrier(model: Model, k: int) -> int:
-    """The body that moves and that a body is fixed to, itself or another; -1 for the world."""
+    """The moving body to which a body is fixed, itself or another; -1 for the world."""
     while k >= 0 and not model.bodies[k].joint.moves:
         k = model.parents[k]
     return k
 
 
 def _next(model: Model, on_bodies: Set[int], i: int, j: int) -> bool:
-    """Whether of two bodies one is the first with a shape on the other's way to the world, or that is the world."""
+    """Whether one of two bodies is the first with a shape on the other's path to the world, or that is the world."""
     for lower, upper in ((i, j), (j, i)):
         k = lower
         while k >= 0 and (k == lower or k not in on_bodies):

@@ -1,9 +1,9 @@
 """A ball joint without gimbal lock: a unit quaternion for the attitude, three angular velocities about the link's axes.
 
-To the recursions it is a chain of three screws on massless links, about x, y and z, that starts anew at zero wherever
-the joint is: the first of them has the four positions and turns the frame of all three, see `Model.velocities`. A
-quaternion of any length p stands for the attitude of p / |p|, so that any curve of positions is a motion; that its
-length is one is what `Problem` adds.
+For the recursions it is a chain of three screws on massless links, about x, y and z, that are at zero in every posture:
+the first of them has the four positions and turns the frame of all three, see `Model.velocities`. A quaternion p of any
+length represents the attitude of p / |p|, so that any curve of positions is a motion; `Problem` adds the condition of
+unit length.
 
 With p = (w, u), w its scalar part, angular velocity omega in the link's axes and |p| of any length
 
@@ -41,12 +41,12 @@ class BallScrew(Joint):
     Parameters
     ----------
     ball : str
-        Name of the joint of which it is a part: positions are called after it.
+        Name of the joint of which it is a part, and prefix of the names of positions.
 
     Raises
     ------
     InputError
-        For limits of positions and springs: a quaternion has neither a lower and upper end nor a way from its rest.
+        For limits of positions and springs, which a quaternion cannot have.
 
     Examples
     --------
@@ -70,17 +70,16 @@ class BallScrew(Joint):
 
     @property
     def axis_index(self) -> int:
-        """Which of the three it is: 0, 1 and 2 for x, y and z."""
+        """Index of the axis: 0, 1 and 2 for x, y and z."""
         return int(np.argmax(self.screw.angular))
 
     @property
     def kind(self) -> str:
-        """Label of the motion, for people to read."""
         return "ball"
 
     @property
     def positions(self) -> int:
-        """Four of the first of the three, none of the others."""
+        """Four for the first of the three, none for the others."""
         return 0 if self.axis_index else 4
 
     def position_names(self, name: str) -> tuple[str, ...]:
@@ -90,29 +89,29 @@ class BallScrew(Joint):
 
     @property
     def position_unit(self) -> str:
-        """None: a quaternion is a number."""
+        """The empty unit: a quaternion is a number."""
         return ""
 
     @property
     def neutral(self) -> np.ndarray:
-        """No turn, ndarray, shape (positions,)."""
+        """The quaternion without a turn, ndarray, shape (positions,)."""
         return np.eye(4)[0, : self.positions]
 
     @property
     def hinge(self) -> bool:
-        """It has no angle."""
+        """False: it has no angle."""
         return False
 
     def coordinate(self, q: ca.SX) -> ca.SX:
-        """A structural zero: the screw starts anew wherever the joint is."""
+        """A structural zero: the screw is at zero in every posture."""
         return ca.SX(1, 1)
 
     def rotation(self, q: ca.SX) -> ca.SX:
-        """None by the screw alone, SX, shape (3, 3)."""
+        """The identity, SX, shape (3, 3)."""
         return ca.SX.eye(3)
 
     def frame(self, q: ca.SX) -> ca.SX:
-        """`before`, which the first of the three turns by where the joint is, SX, shape (4, 4)."""
+        """`before`, which the first of the three turns by the joint's attitude, SX, shape (4, 4)."""
         return self.before @ homogeneous(quaternion_rotation(q), ca.SX(3, 1)) if self.positions else self.before
 
 
@@ -130,7 +129,7 @@ def quaternion_rotation(p: ca.SX) -> ca.SX:
 
 
 def ball_chain(body: Body, name: str, limits: dict[str, Limits]) -> list[Body]:
-    """A body on a ball joint where it is fixed, on two massless links; names of its joints begin with a name."""
+    """A body on a ball joint in place of its fixed joint, with two massless links; `name` begins its joints' names."""
     joints = [f"{name}_r{letter}" for letter in _AXES]
     before, here = body.joint.before, ca.SX.eye(4)
     screws = [Screw(axis, np.zeros(3)) for axis in np.eye(3)]
@@ -143,7 +142,7 @@ def ball_chain(body: Body, name: str, limits: dict[str, Limits]) -> list[Body]:
 
 
 def check_balls(bodies: Sequence[Body]) -> None:
-    """InputError unless the three turns of every ball joint follow each other, on massless links with nothing else."""
+    """InputError unless the three turns of every ball joint are successive, on massless links without other bodies."""
     names = {body.name: body for body in bodies}
     children: dict[str, list[Body]] = {body.name: [] for body in bodies}
     for body in bodies:
@@ -174,7 +173,7 @@ def _same(transform: ca.SX, other: ca.SX) -> bool:
 
 
 def ball_velocities(p: Sequence[ca.SX]) -> list[ca.SX]:
-    """Angular velocity in the link's axes and its derivatives, SX, each shape (3,), one less than there are of p.
+    """Angular velocity in the link's axes and its derivatives, SX, each shape (3,), one less than derivatives of p.
 
     With |p|^2 omega = 2 E(p, p') both sides are differentiated as products (Leibniz).
 
@@ -193,7 +192,7 @@ def ball_velocities(p: Sequence[ca.SX]) -> list[ca.SX]:
 
 
 def relative_turn(p: ca.SX, r: ca.SX) -> ca.SX:
-    """Vector part of the conjugate of p times r, SX, shape (3,): zero where unit quaternions are one attitude."""
+    """Vector part of the conjugate of p times r, SX, shape (3,): zero for unit quaternions of the same attitude."""
     return p[0] * r[1:] - r[0] * p[1:] - ca.cross(p[1:], r[1:])
 
 
@@ -203,9 +202,9 @@ def quaternion_rate(p: ca.SX, omega: ca.SX) -> ca.SX:
 
 
 def gain_of_screws(omega: ca.SX, alpha: ca.SX) -> ca.SX:
-    """Rates at which the three screws gain speed, SX, shape (3,), at an angular acceleration in the link's axes.
+    """Second derivatives of the three screws' coordinates, SX, shape (3,), at an angular acceleration in link axes.
 
-    The later ones carry along the earlier ones' axes, which the angular acceleration contains and they do not.
+    They differ from the angular acceleration because the later screws turn the axes of the earlier ones.
     """
     return alpha - ca.vertcat(omega[1] * omega[2], -omega[0] * omega[2], omega[0] * omega[1])
 
@@ -221,7 +220,7 @@ def turned_quaternion(p: np.ndarray, x: np.ndarray) -> np.ndarray:
 def turn_between(p: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Rotation vectors, shape (..., 3) [rad], that turn unit quaternions p into r, each shape (..., 4).
 
-    Half a turn and more where p . r < 0; to the negative of p it is a whole turn about x.
+    The angle is half a turn or more where p . r < 0; from p to its negative it is a whole turn about x.
     """
     u = p[..., :1] * r[..., 1:] - r[..., :1] * p[..., 1:] - np.cross(p[..., 1:], r[..., 1:])
     size = np.linalg.norm(u, axis=-1, keepdims=True)
@@ -231,9 +230,9 @@ def turn_between(p: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 
 def turn_slope(x: np.ndarray) -> np.ndarray:
-    """How rotation vectors x, shape (..., 3) [rad], change with small turns after them, ndarray, shape (..., 3, 3).
+    """Derivative of rotation vectors x, shape (..., 3) [rad], by small turns after them, ndarray, shape (..., 3, 3).
 
-    The inverse of the right Jacobian of SO(3) (Sola, Deray and Atchuthan 2018, equation 144); short of a whole turn.
+    The inverse of the right Jacobian of SO(3) (Sola, Deray and Atchuthan 2018, equation 144), below a whole turn.
     """
     angle = np.linalg.norm(x, axis=-1)[..., None, None]
     small = angle < _SMALL

@@ -16,7 +16,7 @@ from colloc.support.pickling import Portable
 
 _ROUNDING = 1e-9  # of a tensor, relative to its largest entry
 _HEAVIEST = 1e15  # kg or kg m2: more than any ship, and far from where sums of products overflow
-_PLACE = 1e-6  # m, by which nobody knows where a body's mass is
+_PLACE = 1e-6  # m, an uncertainty of the place of any body's mass
 
 
 @spelt
@@ -28,8 +28,7 @@ class Body(Portable):
     ----------
     name : str
     joint : Joint
-        Places the link frame relative to the parent's link frame. A joint without a name of its own goes by the
-        body's.
+        Places the link frame relative to the parent's link frame. Its name is that of the body by default.
     parent : str, optional
         Name of the parent body; the world by default.
     mass : number or SX [kg]
@@ -41,12 +40,12 @@ class Body(Portable):
     tip : shape (3,), optional [m]
         Far end of the body in the link frame, for pictures.
     any_inertia : bool
-        Whether an inertia is taken that no mass distribution has, as others print them.
+        Whether inertias that no mass distribution has are accepted, such as some that are published.
 
     Raises
     ------
     InputError
-        For a negative mass or an inertia no mass distribution can have.
+        For a negative mass or an inertia that no mass distribution can have.
 
     Examples
     --------
@@ -112,7 +111,7 @@ class Body(Portable):
 
     @property
     def joint_name(self) -> str:
-        """Name of the joint that carries the body: its own, or the body's where it has none."""
+        """Name of the joint that carries the body; the body's by default."""
         return self.joint.name or self.name
 
     @property
@@ -133,9 +132,9 @@ class Load(Portable):
     """The wrench that the environment applies to a link.
 
     It enters the actuator torque as -J' w. Each part may be numbers, SX, or a function of the instant that returns
-    either (a spring, a drag); such a function may use time, positions, velocities, unknowns and parameters, but
-    not torques, which depend on the load. One that uses accelerations (a ground reaction that follows from the motion)
-    serves inverse dynamics only.
+    either (a spring, a drag). The function may use time, positions, velocities, unknowns and parameters, but not
+    torques, which depend on the load. A load that uses accelerations (a ground reaction that follows from the motion)
+    is legal in inverse dynamics only.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ class Load(Portable):
     moment : shape (3,) or callable [N m]
         In the world frame.
     point : shape (3,) or callable [m]
-        Where the force acts, in the link frame.
+        Point of application, in the link frame.
 
     Examples
     --------
@@ -198,12 +197,12 @@ class Load(Portable):
 
     @property
     def wrench(self) -> ca.SX:
-        """Force, moment and point in one column, SX, shape (9,); of a load without functions."""
+        """Force, moment and point of a load without functions in one column, SX, shape (9,)."""
         return ca.vertcat(self.force, self.moment, self.point)
 
 
 def check_forward(loads: Sequence[Load], qdd: ca.SX) -> None:
-    """InputError for loads that need the accelerations which forward dynamics is to find."""
+    """InputError for loads that depend on accelerations, which forward dynamics computes."""
     for load in loads:
         if ca.depends_on(load.wrench, qdd):
             raise InputError(f"no forward dynamics: the load on {load.body!r} depends on accelerations")
@@ -226,7 +225,7 @@ def _check_symmetry(name: str, tensor: np.ndarray) -> None:
 
 def _check_inertia(name: str, tensor: np.ndarray, mass: float) -> None:
     principal = np.linalg.eigvalsh(tensor)
-    # What rounding leaves, of the tensor itself, or of where its mass is.
+    # Rounding errors of the tensor, and of the place of its mass.
     noise = _ROUNDING * float(np.abs(tensor).max()) + mass * _PLACE**2
     # The largest principal moment cannot exceed the sum of the other two for any mass distribution.
     if principal[2] > principal[0] + principal[1] + noise:  # which a negative moment violates too

@@ -1,4 +1,4 @@
-"""Joints whose coordinates follow those of others: gears, belts, a gripper's second finger, the sliding of a knee."""
+"""Joints whose coordinates depend on those of others: gears, belts, a gripper's second finger, a sliding knee."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from colloc.support.pickling import Portable
 @spelt
 @dataclass(frozen=True)
 class Coupling(Portable):
-    """What a joint follows: its coordinate is ratio times another joint's, or times a curve of it, plus an offset.
+    """The dependence of a joint on another: ratio times its coordinate, or times a curve of it, plus an offset.
 
     Parameters
     ----------
     joint : str
-        Name of the joint that leads, which follows none itself.
+        Name of the leading joint, which must not follow another.
     ratio : float
         Per rad or m of the leader, or of the curve, in rad or m of the follower.
     offset : float [rad] or [m]
-        Of the follower where the leader, or the curve, is at zero.
-    curve : Polynomial, CubicSpline or a thing with `derivatives` like theirs, optional
+        Coordinate of the follower where the leader, or the curve, is at zero.
+    curve : Polynomial, CubicSpline or an object with the same `derivatives`, optional
         Function of the leader's coordinate in place of the coordinate itself.
 
     Raises
@@ -73,14 +73,14 @@ class Coupling(Portable):
         return f"{self.ratio:.4g} {leader}{offset}"
 
     def derivatives(self, q: ca.SX, count: int) -> list[ca.SX]:
-        """The follower's coordinate at the leader's, SX, scalar, and its first `count` derivatives by it."""
+        """The follower's coordinate, SX, scalar, and its first `count` derivatives by the leader's, q."""
         identity = [q, ca.SX(1), *(ca.SX(1, 1) for _ in range(count))][: count + 1]
         of_leader = identity if self.curve is None else self.curve.derivatives(q, count)
         value, *slopes = (part if self.ratio == 1 else self.ratio * part for part in of_leader)
         return [value + self.offset if self.offset else value, *slopes]
 
     def after(self, leading: Coupling) -> Coupling:
-        """The coupling to the joint that another's leader follows, which no longer is one of those that lead."""
+        """The coupling to the leader of `leading`, in place of the joint that `leading` describes."""
         if (leading.ratio, leading.offset, leading.curve) == (1.0, 0.0, None):
             return replace(self, joint=leading.joint)
         if self.curve is None:
@@ -91,13 +91,7 @@ class Coupling(Portable):
 
 @dataclass(frozen=True)
 class Composition(Portable):
-    """A curve of what follows a coordinate in turn.
-
-    Parameters
-    ----------
-    outer : CoordinateFunction
-    inner : Coupling
-    """
+    """A curve of a coordinate that itself follows another: the composition of two functions."""
 
     outer: CoordinateFunction
     inner: Coupling
@@ -116,9 +110,9 @@ class Composition(Portable):
 
 
 class CoupledMotion(NamedTuple):
-    """How all joints of a tree move with the coordinates of a model whose joints follow each other, SX.
+    """Motion of all joints of a tree with the coordinates of a coupled model, SX.
 
-    Every joint has or follows one coordinate, so that each matrix, shape (tree.n, n), has one entry in a row at most.
+    Every joint has or follows one coordinate, so that each matrix, shape (tree.n, n), has at most one entry per row.
     With C the derivative of all positions by the coordinates, rates are C qd and accelerations C qdd + C' qd.
     """
 
@@ -134,7 +128,7 @@ class CoupledMotion(NamedTuple):
 
     @property
     def C_rate(self) -> ca.SX:
-        """Time derivative of C; structurally zero where joints follow linearly."""
+        """Time derivative of C; structurally zero for linear couplings."""
         return _scaled(self.bends[1], self.qd)
 
     @property

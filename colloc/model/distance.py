@@ -1,17 +1,17 @@
 """The distance between two convex shapes: exact between capsules, otherwise smooth and never larger than the true one.
 
-Between the hulls of the corners p and q it is the most that a plane can separate them by, over all unit normals n,
+Between the hulls of the corners p and q it is the largest gap of a separating plane, over all unit normals n,
 
     max_n ( min_i n'p_i - max_j n'q_j ),
 
-negative where they overlap: then how far they must move apart, at least near the best n there is. Minimum and maximum
-are smoothed by logarithms of sums of exponentials, which err to one side (Boyd and Vandenberghe 2004, section 3.1.5),
+negative where they overlap: then the shortest motion apart, at least near the best n. Minimum and maximum are smoothed
+by logarithms of sums of exponentials, which err to one side (Boyd and Vandenberghe 2004, section 3.1.5),
 
     min_i x_i - e log N  <=  -e log sum_i exp(-x_i / e)  <=  min_i x_i,
 
-so that what any n whatever says of the distance is no more than the truth. It therefore does not matter to safety by
-what search n comes: Newton's method on the sphere, from the line of centres, while e falls from the size of the shapes
-to what is wanted, each step damped as for generalised self-concordant functions (Sun and Tran-Dinh 2019, equation 19).
+so that the gap for any n is a lower bound of the distance, and safety does not depend on the search for n. That is
+Newton's method on the sphere, from the line of centres, while e falls from the size of the shapes to its final value,
+each step damped as for generalised self-concordant functions (Sun and Tran-Dinh 2019, equation 19).
 The search itself is not differentiated. By the envelope theorem the gradient needs no derivative of n at its optimum,
 and second derivatives need the first one of n, which is that of one more Newton step (Christianson 1994).
 """
@@ -42,7 +42,7 @@ def hull_distance(a: Core, b: Core, smoothing: float) -> ca.SX:
     ----------
     a, b : Core
     smoothing : float [m]
-        By how much it may be too small, at most; of segments and points it is exact.
+        Largest underestimation; the distance between segments and points is exact.
     """
     if max(a.points.shape[1], b.points.shape[1], a.edges.shape[1], b.edges.shape[1]) <= 1:
         return segment_distance(*_ends(a), *_ends(b))
@@ -50,7 +50,7 @@ def hull_distance(a: Core, b: Core, smoothing: float) -> ca.SX:
 
 
 def _ends(core: Core) -> tuple[ca.SX, ca.SX]:
-    """The ends of a segment; of a point twice that."""
+    """The ends of a segment; a point twice."""
     half = ca.sum2(core.edges)
     return core.points - half, core.points + half
 
@@ -70,7 +70,7 @@ def _smooth_distance(points: int, edges: int, others: int, other_edges: int, smo
         step = gap.step()
         spread = gap.spread(step) / _TRUST + 1e-12
         n = _unit(n + ca.log1p(spread) / spread * step)
-    # Rounding has no derivative: none is taken of the search, nor of what it began with.
+    # Rounding has no derivative: none is taken of the search and of its start.
     n = _unit(ca.floor(n * _FINE) / _FINE)
     step = _Gap(a, b, n, width).step()
     n = _unit(n + step / ca.sqrt(1 + ca.sumsqr(step) * (size / (_TRUST * width)) ** 2))
@@ -78,7 +78,7 @@ def _smooth_distance(points: int, edges: int, others: int, other_edges: int, smo
 
 
 class _Gap:
-    """What a plane with the unit normal n separates two cores by, and its first two derivatives by n."""
+    """The gap between two cores along a unit normal n, and its first two derivatives by n."""
 
     def __init__(self, a: Core, b: Core, n: ca.SX, width: ca.SX | float):
         self.a, self.b, self.n, self.width = a, b, n, width
@@ -98,7 +98,7 @@ class _Gap:
         return ca.cross(bend @ turned + slack * turned, n) / determinant
 
     def spread(self, step: ca.SX) -> ca.SX:
-        """How much a step changes exponents of corners of one core more than those of others."""
+        """Largest difference that a step makes between the exponents of corners of one core."""
         widest = ca.SX(0)
         for core in (self.a, self.b):
             moved = ca.vertsplit(core.points.T @ step)
@@ -116,7 +116,7 @@ class _Support(NamedTuple):
 
 
 def _support(core: Core, n: ca.SX, width: ca.SX | float) -> _Support:
-    """Sums over corners are products of one over points and of one over both ends of every edge."""
+    """A `_Support`: sums over corners are products of sums over points and over both ends of every edge."""
     points, edges = core
     height, mean, spread = ca.dot(points[:, 0], n), points[:, 0], ca.SX(3, 3)
     if points.shape[1] > 1:
@@ -147,7 +147,7 @@ def _largest(entries: list[ca.SX]) -> ca.SX:
 
 
 def _extent(core: Core) -> ca.SX:
-    """An upper bound of the size, which is the same however the core is turned."""
+    """An upper bound of the size that does not depend on rotation."""
     reach = _largest([ca.norm_2(point - core.points[:, 0]) for point in ca.horzsplit(core.points)])
     lengths = [ca.norm_2(edge) for edge in ca.horzsplit(core.edges)] if core.edges.shape[1] else []
     return 2 * (reach + ca.sum1(ca.vertcat(0, *lengths)))
@@ -158,7 +158,7 @@ def _unit(vector: ca.SX) -> ca.SX:
 
 
 def _adjugate(matrix: ca.SX) -> ca.SX:
-    """Of a symmetric matrix, shape (3, 3)."""
+    """Adjugate of a symmetric matrix, shape (3, 3)."""
     first, second, third = ca.horzsplit(matrix)
     return ca.horzcat(ca.cross(second, third), ca.cross(third, first), ca.cross(first, second)).T
 
@@ -166,12 +166,8 @@ def _adjugate(matrix: ca.SX) -> ca.SX:
 def segment_distance(p: ca.SX, q: ca.SX, r: ca.SX, s: ca.SX) -> ca.SX:
     """Distance between the segments p to q and r to s, SX, scalar [m] (Ericson 2005, section 5.1.9).
 
-    Its derivatives are those of the two closest points. They jump only where these jump: between segments that become
-    parallel.
-
-    Parameters
-    ----------
-    p, q, r, s : SX, shape (3,) [m]
+    The points are SX, shape (3,) [m]. Derivatives are those of the two closest points, and jump only where these do:
+    between segments that become parallel.
     """
     u, v, w = q - p, s - r, p - r
     a, b, c = ca.sumsqr(u) + _TINY, ca.dot(u, v), ca.sumsqr(v) + _TINY

@@ -1,4 +1,4 @@
-"""Bodies that turn freely, or move freely: one constructor each, in coordinates of a tree on massless links."""
+"""Bodies that turn or move freely: one constructor each, with coordinates of a tree on massless links."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ def floating(
     """A body that moves freely through the world: three slides and three hinges.
 
     The coordinates of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes,
-    and then its three angles [rad], as `spherical` has them: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx", or
-    its quaternion, which knows no gimbal lock, with sequence="quaternion".
-    Nothing drives such a base: hold its torques at zero (`bounds`, or limits of (0, 0)), or let the environment's loads
-    provide them.
+    and then three angles [rad], as in `spherical`: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx", or a
+    quaternion, without gimbal lock, with sequence="quaternion".
+    Such a base has no drive: hold its torques at zero (`bounds`, or limits of (0, 0)), or apply loads.
 
     Parameters
     ----------
     name : str
-        Of the body; its coordinates' names begin with it.
+        Name of the body, with which the names of its coordinates begin.
     placement : shape (4, 4), optional
-        Where the body is at q = 0, in the world; slides and turns are along and about its axes.
+        Frame of the body at q = 0, in the world; slides and turns are along and about its axes.
     sequence, mass, com, inertia, tip
         As in `spherical`.
     limits : mapping of coordinate name to Limits, optional
@@ -86,28 +85,27 @@ def spherical(
     """A body on a ball joint: three hinges whose axes meet in a point.
 
     The coordinates of a thigh are thigh_rz, thigh_ry and thigh_rx [rad] in the sequence "zyx": its rotation is
-    Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that comes twice is counted:
-    thigh_rz, thigh_rx, thigh_rz2 in "zxz". Three angles cannot tell all orientations apart: where the second makes the
-    axes of the first and the third parallel (±90 degrees where the three letters differ, 0 or 180 where the third is
-    the first again) the posture is singular, rates and torques grow without bound, and `verify` reports it. Choose a
-    sequence that stays away from there.
+    Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that occurs twice is numbered:
+    thigh_rz, thigh_rx, thigh_rz2 in "zxz". Three angles have singular postures, where the second makes the axes of the
+    first and the third parallel (±90 degrees where the three letters differ, 0 or 180 where the third is the first
+    again): rates and torques grow without bound there, and `verify` reports it. Choose a sequence that stays away from
+    them.
 
     With `sequence="quaternion"` no posture is singular. The positions of a thigh are then thigh_qw, thigh_qx, thigh_qy
-    and thigh_qz, a quaternion of length one with its scalar part first, which a problem keeps at that length; its
-    velocities, accelerations and torques are thigh_rx, thigh_ry and thigh_rz, about the axes of the body itself:
-    `Model.n_q` is `Model.n` + 1. A quaternion and its negative are the same attitude, and end states choose which way
-    round a motion goes.
+    and thigh_qz, a unit quaternion with its scalar part first; a problem keeps its length. Velocities, accelerations
+    and torques are thigh_rx, thigh_ry and thigh_rz, about the axes of the body itself: `Model.n_q` is `Model.n` + 1. A
+    quaternion and its negative are the same attitude: the sign at the end chooses the direction of the turn.
 
     Parameters
     ----------
     name : str
-        Of the body; its coordinates' names begin with it.
+        Name of the body, with which the names of its coordinates begin.
     placement : shape (4, 4), optional
         Joint frame in the parent frame, see `placement`; the identity by default.
     parent : str, optional
         Name of the parent body; the world by default.
     sequence : str
-        Three of the letters x, y and z, no two neighbours alike; or "quaternion", which has no singular posture.
+        Three of the letters x, y and z, no two neighbours equal; or "quaternion".
     mass, com, inertia, tip
         As in `Body`.
     limits : mapping of coordinate name to Limits, optional
@@ -115,12 +113,12 @@ def spherical(
     Returns
     -------
     list of Body
-        Two massless ones and the body itself, last; its joint goes by the last coordinate's name.
+        Two massless ones and the body itself, last; its joint has the last coordinate's name.
 
     Raises
     ------
     InputError
-        For a sequence or a coordinate that does not exist, and as `Body`.
+        For an unknown sequence or coordinate, and as in `Body`.
 
     See Also
     --------
@@ -152,7 +150,7 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
 
 
 def free_chain(body: Body, name: str, sequence: str = "zyx", limits: Mapping[str, Limits] | None = None) -> list[Body]:
-    """A body that moves freely from where it is fixed, as `floating` has it; coordinates begin with a name."""
+    """A body that moves freely in place of its fixed joint, as in `floating`; `name` begins its coordinates' names."""
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
     return _chain(body, name, slides, sequence, limits)
 
@@ -164,7 +162,7 @@ def _chain(
     sequence: str,
     limits: Mapping[str, Limits] | None,
 ) -> list[Body]:
-    """A body on slides, and on three hinges in a sequence or a ball joint, with coordinates that begin with a name."""
+    """A body on slides, and on three hinges in a sequence or a ball joint; `name` begins its coordinates' names."""
     if not (isinstance(sequence, str) and sequence == QUATERNION):
         return joint_chain(body, slides, _turns(name, sequence), limits)
     limits = dict(mapping("limits", limits))
@@ -188,8 +186,8 @@ def joint_chain(
 ) -> list[Body]:
     """A body on several joints in one place, slides first, with massless links between them.
 
-    The body is fixed where the joints are to be, and comes last. Slides and hinges are axes (3,) by the names of their
-    coordinates, each as the joints before it have moved it. InputError for limits of a coordinate that does not exist.
+    The fixed joint of the body places the joints; the body is the last. Slides and hinges are axes (3,) by the names of
+    their coordinates, each moved by the joints before it. InputError for limits of an unknown coordinate.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of one coordinate by which joints follow: polynomials and splines, with derivatives of any order."""
+"""Functions of one coordinate for couplings: polynomials and splines, with derivatives of any order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from colloc.support.checks import InputError, finite_array, quoted, spelt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
-_FITTED, _LARGEST_DEGREE = 400, 15  # points, and the degree beyond which nobody would call it smooth
+_FITTED, _LARGEST_DEGREE = 400, 15  # points, and the largest degree of a smooth curve
 
 
 class CoordinateFunction(Protocol):
-    """What a joint may follow another by: a function of one coordinate that knows its derivatives."""
+    """A function of one coordinate with its derivatives, for couplings."""
 
     def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
         """The value at x, SX, scalar, and the first `count` derivatives; structural zeros where they vanish."""
@@ -57,7 +57,6 @@ class Polynomial(Portable):
         object.__setattr__(self, "coefficients", _numbers("coefficients of a polynomial", self.coefficients, 1))
 
     def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
-        """The value at x, SX, scalar, and the first `count` derivatives."""
         return _horner([ca.SX(c) for c in self.coefficients], x, count)
 
 
@@ -68,8 +67,8 @@ class CubicSpline(Portable):
 
     Value, slope and second derivative are continuous between the first point and the last. At both ends the third
     derivative is that of the cubic through the four points there (Forsythe, Malcolm and Moler 1977, section 4.4, as in
-    SIMM and OpenSim); three points are joined by a parabola, two by a line. Beyond the ends it goes on with its slope
-    there, so that the second derivative jumps.
+    SIMM and OpenSim); three points are joined by a parabola, two by a line. Beyond the ends the slope is constant, so
+    that the second derivative jumps.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ class CubicSpline(Portable):
     def pieces(self) -> np.ndarray:
         """Coefficients of y, shape (points + 1, 4), by powers of the distance from the piece's point, constant first.
 
-        The first piece is the line before the first point, and counts from there; all others count from their start.
+        The first piece is the line before the first point, with distances from that point.
         """
         x, y = np.array(self.x), np.array(self.y)
         h, slopes = np.diff(x), np.diff(y) / np.diff(x)
@@ -120,7 +119,6 @@ class CubicSpline(Portable):
         return np.vstack([[y[0], b[0], 0.0, 0.0], inner, [y[-1], end, 0.0, 0.0]])
 
     def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
-        """The value at x, SX, scalar, and the first `count` derivatives."""
         starts = [self.x[0], *self.x]
         rows = np.column_stack([starts, self.pieces])
         # Steps from piece to piece, exact because only one of them is selected; their derivatives are zero.
@@ -136,7 +134,7 @@ def polynomial_near(
 ) -> tuple[Polynomial, float] | None:
     """The polynomial of least degree, 15 at most, that is within a tolerance of a curve between two ends.
 
-    By least squares at Chebyshev's points. With its largest distance from the curve; None where no degree will do.
+    A least-squares fit at Chebyshev points, and its largest distance from the curve; None if no degree is enough.
     """
     low, high = ends
     x = (low + high) / 2 - (high - low) / 2 * np.cos(np.pi * (np.arange(_FITTED) + 0.5) / _FITTED)

@@ -1,7 +1,7 @@
-"""Gimbal lock: where three angles cannot tell orientations apart.
+"""Gimbal lock: singular postures of three angles.
 
 Three hinges whose axes meet in one point, with massless links between them, are coordinates of a ball joint. Where the
-second turns the axis of the third into that of the first, one freedom of the three is lost: the mass matrix is singular
+second turns the axis of the third into that of the first, one degree of freedom is lost: the mass matrix is singular
 and rates and torques grow without bound.
 """
 
@@ -19,7 +19,7 @@ _COINCIDENT = 1e-12  # m; closer than this is the same point
 
 
 class SingularPosture(NamedTuple):
-    """A moment near gimbal lock."""
+    """A time near gimbal lock."""
 
     joints: tuple[str, str, str]  # the sequence, from base to tip
     t: float  # [s] when it is nearest to the lock
@@ -29,9 +29,8 @@ class SingularPosture(NamedTuple):
 def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:
     """Every sequence of three angles that comes near its gimbal lock in a motion q (N, n) at t (N,) [s].
 
-    Sequences are found by what they are, three hinges that meet in a point on massless links which carry nothing else,
-    however they were made. Where symbols stand between the axes nothing is said. Near is an angle [rad] `within` which
-    the axes of the first and the third joint come.
+    A sequence is any three hinges that meet in a point, on massless links without other bodies and without symbols
+    between the axes. Near means that the angle between the axes of the first and the third is below `within` [rad].
     """
     singular = []
     for triple in _sequences(model):
@@ -50,7 +49,7 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
 def _sequences(model: Model) -> list[tuple[int, int, int]]:
     """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them.
 
-    Not of joints that follow others, which are no coordinates.
+    Joints that follow others are left out.
     """
     children = np.bincount([parent for parent in model.parents if parent >= 0], minlength=len(model.bodies))
     triples = []

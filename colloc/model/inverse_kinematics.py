@@ -1,4 +1,4 @@
-"""Inverse kinematics: a posture that puts frames of bodies in places, for guesses and end states."""
+"""Inverse kinematics: a posture in which bodies reach targets, for guesses and end states."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Where a body is to be, how it is to be turned, or both.
+    """A target of a body: a position, a rotation, or both.
 
     Parameters
     ----------
     body : str
     position : shape (3,) [m], optional
-        Where its point is to be, in the world frame; left open by default.
+        Of the point, in the world frame; free by default.
     rotation : shape (3, 3), optional
-        How its link frame is to be turned, its axes in the world as columns; left open by default.
+        Axes of the link frame in the world, as columns; free by default.
     point : shape (3,) [m]
         In the link frame; its origin by default.
 
     Raises
     ------
     InputError
-        For arguments of another shape, a matrix that is no rotation, and neither position nor rotation.
+        For arguments of another shape, a matrix that is no rotation, and a target without position and rotation.
 
     Examples
     --------
@@ -91,38 +91,38 @@ def reach(
     tries: int = 20,
     seed: int = 0,
 ) -> np.ndarray:
-    """A posture within the joint limits in which bodies are in their places, near a given posture.
+    """A posture within the joint limits in which bodies reach their targets, near a start.
 
     Parameters
     ----------
     model : Model
         Of numbers, without symbols.
     body : str or sequence of Target
-        One body, or several at once, or one with an orientation alone.
+        One body, or targets of one or more bodies.
     target : shape (3,) [m]
-        Where the point of one body is to be, in the world frame.
+        Position of the point of one body, in the world frame.
     point : shape (3,) [m]
         In the link frame of one body; its origin by default.
     rotation : shape (3, 3), optional
-        How one link is to be turned, its axes in the world as columns; left open by default.
+        Axes of its link frame in the world, as columns; free by default.
     start : shape (n,) [rad, m], optional
-        Posture to begin from; by default the one nearest to zero within the limits.
+        Start of the search; by default the posture nearest to zero within the limits.
     tol : float [m]
-        Largest allowed error of every point; of a rotation, how many radians times 1 m.
+        Largest allowed error of every point; the angle of a rotation [rad] times 1 m.
     tries : int
-        Searches, the first from `start`, others from random postures around it.
+        Number of searches: one from `start`, others from random postures around it.
     seed : int
 
     Returns
     -------
     q : ndarray, shape (n,)
-        Of all postures found the nearest to the start; joints that do not move any of the bodies stay there.
+        The solution nearest to the start; joints that move none of the bodies stay there.
 
     Raises
     ------
     InputError
-        For a model with symbols, arguments of another shape, and targets that were not reached: tells which of them the
-        best try residuals, and by how much.
+        For a model with symbols, arguments of another shape, and targets that are not reached, with the distances of
+        the best search.
 
     See Also
     --------
@@ -131,7 +131,7 @@ def reach(
     Notes
     -----
     Levenberg and Marquardt's method on the joints that are not held by a limit (Nocedal and Wright 2006, section 10.3).
-    The best try is the one whose sum of squared residuals is least.
+    The best search has the least sum of squared residuals.
 
     Examples
     --------
@@ -172,13 +172,13 @@ def reach(
         if nearest is not None and attempt == 0:
             break  # what is found from the start itself is the one near it
     if nearest is None:
-        missed = _told(targets, np.array(lengths(closest))[:, 0], tolerance)
+        missed = _missed(targets, np.array(lengths(closest))[:, 0], tolerance)
         raise InputError(f"{missed} (the nearest of {tries} tries); is that within reach and the joints' limits?")
     return model.of_unit_length(nearest)
 
 
 def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) -> tuple[Target, ...]:
-    """What is to be reached, of bodies that there are."""
+    """Targets of existing bodies, from the arguments of `reach`."""
     if isinstance(body, str):
         model.index(body)
         if target is None:
@@ -195,7 +195,7 @@ def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) ->
 
 
 def _residuals(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]:
-    """By how much a posture residuals every position and every rotation, one after another [m]."""
+    """Errors of a posture in every position and rotation, one after another [m]."""
     zero, residuals = ca.SX(model.n, 1), []
     position = frames(model, q, zero, zero).position
     for item in targets:
@@ -207,8 +207,8 @@ def _residuals(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]
     return residuals
 
 
-def _told(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) -> str:
-    """Which targets are missed, and by how much, of the lengths of all residuals."""
+def _missed(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) -> str:
+    """The missed targets and their distances as text, from the lengths of all residuals."""
     sizes, parts = iter(residuals), []
     for item in targets:
         if item.position is not None and (miss := next(sizes)) > tolerance:
@@ -220,13 +220,13 @@ def _told(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) ->
 
 
 def _around(rng: np.random.Generator, rest: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """A random posture within the limits; where there is none, within half a turn or a metre of a posture."""
+    """A random posture within the limits; without limits, within half a turn or a metre of a posture."""
     low, high = np.where(np.isfinite(lower), lower, rest - np.pi), np.where(np.isfinite(upper), upper, rest + np.pi)
     return rng.uniform(low, np.maximum(low, high))
 
 
 def _search(function: ca.Function, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, float]:
-    """A posture where the miss is least, and how much that is [m]."""
+    """A posture at a local minimum of the error, and that error [m]."""
     damping = 1e-3
     miss, slopes = (np.array(part) for part in function(q))
     for _ in range(_STEPS):

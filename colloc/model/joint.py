@@ -1,4 +1,4 @@
-"""One joint: T(q) = before * exp(screw * q) * after, whichever way it was described."""
+"""One joint: T(q) = before * exp(screw * q) * after."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a
 @spelt
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one joint, each (lower, upper); infinite where there is none.
+    """Limits of one joint, each (lower, upper); infinite by default.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class Screw(NamedTuple):
 
     @property
     def reversed(self) -> Screw:
-        """The opposite motion: that of the parent as the link sees it."""
+        """The opposite motion: that of the parent relative to the link."""
         return Screw(-self.angular, -self.linear)
 
 
 class JointMotion(NamedTuple):
-    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd."""
+    """Position and motion of a joint's screw: all that a recursion uses of q, qd and qdd."""
 
     position: ca.SX  # shape (positions,) [rad, m]; as `Joint.transform` takes it
     rate: ca.SX  # scalar [rad/s] or [m/s]; speed along the screw; a structural zero for a fixed joint
@@ -94,11 +94,11 @@ class JointMotion(NamedTuple):
 class Joint(Portable):
     """A joint with at most one degree of freedom between a parent frame and a link frame.
 
-    The homogeneous transform from link frame to parent frame is ``before @ exp(screw * q) @ after``. A screw says all
-    about the motion: without a linear part it is a hinge, without an angular one a slide, with both along one axis a
-    helix, with none a rigid connection. Where the axis of a turn does not pass through the origin of `before`, both
-    transforms are shifted so that it does, which leaves the joint's transform as it was: the linear part kept here is
-    along the axis, and the recursions need not know of others.
+    The homogeneous transform from link frame to parent frame is ``before @ exp(screw * q) @ after``. The screw
+    determines the motion: without a linear part it is a hinge, without an angular one a slide, with both along one axis
+    a helix, with none a rigid connection. Where the axis of a turn does not pass through the origin of `before`, both
+    transforms are shifted so that it does, which does not change the joint's transform: the linear part of the screw is
+    then along the axis.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Joint(Portable):
         Constant homogeneous transform from the link frame to the joint frame once it has moved.
     limits : Limits, optional
     name : str, optional
-        Name of the joint where it is not that of the body it carries, see `Model.joint_names`.
+        That of the body by default, see `Model.joint_names`.
     passive : Passive, optional
         Damper, spring, rotor and friction.
 
@@ -119,8 +119,7 @@ class Joint(Portable):
     ------
     InputError
         For transforms that are not rigid, an angular part that is neither zero nor of unit length, a slide that is not
-        of unit length, whose coordinate would not be in metres, numbers that are not finite, and passive parts of a
-        joint that does not move.
+        of unit length, numbers that are not finite, and passive parts of a fixed joint.
 
     Examples
     --------
@@ -187,11 +186,11 @@ class Joint(Portable):
 
     @property
     def hinge(self) -> bool:
-        """Whether its coordinate is an angle of one turn: it turns and does not slide, as a thread does."""
+        """Whether its coordinate is an angle of at most a turn: it turns and does not slide, unlike a thread."""
         return self.turns and not self.slides
 
     def alike(self, other: Joint) -> bool:
-        """Whether another joint is of the same kind and has friction if this one has."""
+        """Whether another joint is of the same kind, and has friction or not as this one."""
         instance("other", other, Joint)
         return self.kind == other.kind and (self.passive.friction is None) == (other.passive.friction is None)
 
@@ -202,18 +201,18 @@ class Joint(Portable):
 
     @property
     def kind(self) -> str:
-        """Label of the motion, for people to read: "revolute", "prismatic", "helical" or "fixed"."""
+        """Label of the motion: "revolute", "prismatic", "helical" or "fixed"."""
         if self.turns:
             return "helical" if self.slides else "revolute"
         return "prismatic" if self.slides else "fixed"
 
     @property
     def positions(self) -> int:
-        """How many entries of q say where the joint is."""
+        """Number of entries of q for the joint."""
         return int(self.moves)
 
     def position_names(self, name: str) -> tuple[str, ...]:
-        """Names of the positions, of a joint with a name."""
+        """Names of the positions of a joint called `name`."""
         return (text("name", name),) * self.positions
 
     @property
@@ -223,18 +222,15 @@ class Joint(Portable):
 
     @property
     def neutral(self) -> np.ndarray:
-        """Positions of a joint that has not moved from where it is placed, ndarray, shape (positions,)."""
+        """Positions of a joint at its placement, ndarray, shape (positions,)."""
         return np.zeros(self.positions)
 
     def coordinate(self, q: ca.SX) -> ca.SX:
-        """How far the screw has gone at the joint's positions, SX, scalar [rad] or [m]; a structural zero if fixed."""
+        """Displacement along the screw at the joint's positions, SX, scalar [rad] or [m]; structurally zero if fixed."""
         return symbolic("q", q, (1, 1)) if self.moves else ca.SX(1, 1)
 
     def frame(self, q: ca.SX) -> ca.SX:
-        """Transform from the frame in which the screw is constant to the parent frame, SX, shape (4, 4): `before`.
-
-        A joint whose screws start anew at every posture turns it by where the joint is.
-        """
+        """Transform from the frame in which the screw is constant to the parent frame, SX, shape (4, 4): `before`."""
         self.coordinate(q)  # what is no position is refused here as well
         return self.before
 
@@ -246,16 +242,12 @@ class Joint(Portable):
         return axis_rotation(self.screw.angular, ca.cos(angle), ca.sin(angle))
 
     def transform(self, q: ca.SX) -> ca.SX:
-        """Homogeneous transform from the link frame to the parent frame.
+        """Homogeneous transform from the link frame to the parent frame, SX, shape (4, 4).
 
         Parameters
         ----------
         q : SX, shape (positions,) [rad] or [m]
-            Of this joint; those of a fixed one are not looked at.
-
-        Returns
-        -------
-        SX, shape (4, 4)
+            Of this joint; ignored for a fixed one.
         """
         if not self.moves:
             return self.before @ self.after
@@ -281,7 +273,7 @@ def _vector(axis: np.ndarray) -> str:
 
 
 def sparse_vector(vector: np.ndarray) -> ca.SX:
-    """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
+    """Numbers (3,) as a sparse column, so that terms with zeros vanish."""
     return ca.sparsify(ca.SX(vector))
 
 

@@ -136,8 +136,8 @@ def dh_revolute(
     """Revolute joint from a row of a Denavit-Hartenberg table, standard (distal) or modified (proximal).
 
     The link frame is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the parent frame (Denavit and Hartenberg 1955). By a
-    modified row it is Rx(alpha) Tx(a) Rz(q + theta) Tz(d), with a and alpha of the link before, which such tables
-    print in the same row (Craig 1989, equation 3.6).
+    modified row it is Rx(alpha) Tx(a) Rz(q + theta) Tz(d), with a and alpha of the preceding link, which such tables
+    have in the same row (Craig 1989, equation 3.6).
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def dh_revolute(
         Offset added to the joint variable; twist about the x axis.
     d, a : number or SX [m]
     modified : bool
-        Whether the row is of a modified table.
+        Whether the table is a modified one.
     limits, name, passive : optional
         As in `revolute`.
 
@@ -196,7 +196,7 @@ def dh_prismatic(
 def _joint(
     before: ca.SX, screw: Screw, after: ca.SX, limits: Limits | None, name: str | None, passive: Passive | None
 ) -> Joint:
-    """A joint without limits and passive parts where these are None."""
+    """A joint; None stands for no limits and no passive parts."""
     limits, passive = Limits() if limits is None else limits, Passive() if passive is None else passive
     return Joint(before, screw, after, limits, name, passive)
 

@@ -1,4 +1,4 @@
-"""Passive parts of a joint: what it does of itself beside the actuator."""
+"""Passive parts of a joint, which act in addition to the actuator."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Friction(Portable):
     Parameters
     ----------
     level : number or SX [N m] or [N]
-        Torque of a joint that moves fast against `velocity`.
+        Torque at rates far above `velocity`.
     velocity : number or SX [rad/s] or [m/s]
-        Rate at which 76 % of the level are reached. Far below it friction is that of a damper, so that a joint under
-        load creeps instead of sticking.
+        Rate at which friction reaches 76 % of the level. Far below it friction acts like a damper, so that a joint
+        under load creeps instead of sticking.
 
     Raises
     ------
@@ -52,8 +52,8 @@ class Friction(Portable):
 class Passive(Portable):
     """Damper, spring, rotor and friction of a joint.
 
-    The actuator has to provide armature qdd + damping qd + stiffness (q - rest) + friction(qd) beside the torque of the
-    rigid bodies, see `colloc.dynamics.passive`.
+    The actuator has to provide armature qdd + damping qd + stiffness (q - rest) + friction(qd) in addition to the
+    torque of the rigid bodies, see `colloc.dynamics.passive`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Passive(Portable):
     rest : number or SX [rad] or [m]
         Coordinate at which the spring is at rest.
     armature : number or SX [kg m2] or [kg]
-        Inertia of the motor's rotor as the joint feels it: that of the rotor times the gear ratio squared.
+        Inertia of the motor's rotor at the joint: that of the rotor times the gear ratio squared.
     friction : Friction, optional
 
     Raises
@@ -95,7 +95,7 @@ class Passive(Portable):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of the parts that are there, of "damping", "stiffness", "armature" and "friction"."""
+        """Names of the parts that are not zero: "damping", "stiffness", "armature" and "friction"."""
         numbers = [name for name in ("damping", "stiffness", "armature") if not getattr(self, name).is_zero()]
         return (*numbers, *(["friction"] if self.friction is not None else []))
 

@@ -19,9 +19,7 @@ _APPROACHES = 300  # steps of the search for the point of a hull nearest to a po
 
 
 class Core(NamedTuple):
-    """A convex body with corners: the hull of points, spread along edges, which are those of a box or a prism.
-
-    Its corners are the points with plus or minus each of the edges.
+    """A convex body with corners: the points plus or minus each of the edges, as of a box or a prism.
 
     Parameters
     ----------
@@ -34,7 +32,7 @@ class Core(NamedTuple):
     edges: ca.SX
 
     def placed(self, frame: ca.SX) -> Core:
-        """The core in the world, by the transform of the frame in which it is, SX, shape (4, 4)."""
+        """The core in the world, by the transform of its frame, SX, shape (4, 4)."""
         turn, origin = frame[:3, :3], frame[:3, 3]
         return Core(turn @ self.points + ca.repmat(origin, 1, self.points.shape[1]), turn @ self.edges)
 
@@ -48,14 +46,14 @@ class Core(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shape(Portable, ABC):
-    """A convex body: all that is within a radius of a core with corners.
+    """A convex body: all points within a radius of a core with corners.
 
     Parameters
     ----------
     body : str or None
-        Name of the body that it is fixed to; None for the world.
+        Name of the body to which it is fixed; None for the world.
     name : str
-        What reports call it; by default the name of the body.
+        Used in reports; by default the name of the body.
 
     See Also
     --------
@@ -73,7 +71,7 @@ class Shape(Portable, ABC):
     @property
     @abstractmethod
     def core(self) -> Core:
-        """What is rounded, in the link frame or the world's."""
+        """The core, in the link frame or the world's."""
 
     @property
     def corners(self) -> ca.SX:
@@ -87,7 +85,7 @@ class Shape(Portable, ABC):
 
     @property
     def label(self) -> str:
-        """Its name, or that of what it is fixed to."""
+        """Its name, by default that of the body or the world."""
         return self.name or self.body or "world"
 
     def _check(self, kind: str) -> None:
@@ -97,7 +95,7 @@ class Shape(Portable, ABC):
             text(f"name of a {kind}", self.name)
 
     def _set(self, kind: str, name: str, shape: tuple[int, int]) -> ca.SX:
-        """Make a field symbols, of a shape, and return it."""
+        """Replace a field by SX of a shape, and return it."""
         value = symbolic(f"{name} of a {kind}", getattr(self, name), shape)
         object.__setattr__(self, name, value)
         return value
@@ -115,7 +113,7 @@ def _not_negative(what: str, value: ca.SX) -> None:
 @spelt
 @dataclass(frozen=True, eq=False)
 class Capsule(Shape):
-    """A round bar with hemispheres at its ends, fixed to a body or to the world; a ball if both ends are one.
+    """A round bar with hemispheres at its ends, fixed to a body or to the world; a ball if both ends are equal.
 
     Parameters
     ----------
@@ -125,7 +123,7 @@ class Capsule(Shape):
         Ends of its axis, numbers or symbols, in the link frame or the world's.
     radius : number or SX [m]
     name : str, optional
-        What reports call it; by default the name of the body.
+        Used in reports; by default the name of the body.
 
     Raises
     ------
@@ -155,14 +153,13 @@ class Capsule(Shape):
 
     @property
     def core(self) -> Core:
-        """The axis, of a ball the centre."""
+        """The axis, or the centre of a ball."""
         if ca.is_equal(self.start, self.end, 2):
             return Core(self.start, ca.SX(3, 0))
         return Core((self.start + self.end) / 2, (self.end - self.start) / 2)
 
     @property
     def rounding(self) -> ca.SX:
-        """The radius, SX, scalar [m]."""
         return self.radius
 
     def __repr__(self) -> str:
@@ -182,10 +179,10 @@ class Box(Shape):
     size : shape (3,) [m]
         Lengths of its edges, numbers or symbols.
     placement : shape (4, 4), optional
-        Transform of its own axes, with the origin at its centre, into the link frame or the world's, as `placement`
-        makes it; by default there.
+        Transform from its axes, with the origin at its centre, to the link frame or the world's, see `placement`; the
+        identity by default.
     name : str, optional
-        What reports call it; by default the name of the body.
+        Used in reports; by default the name of the body.
 
     Raises
     ------
@@ -233,11 +230,11 @@ class ConvexHull(Shape):
     body : str or None
         Name of the body; None for the world.
     points : shape (N, 3) [m]
-        Numbers or symbols, in the link frame or the world's; points inside the hull change nothing, and cost time.
+        Numbers or symbols, in the link frame or the world's; points inside the hull only cost time.
     radius : number or SX [m]
-        What is within it of the hull belongs to the shape.
+        Points within this distance of the hull belong to the shape.
     name : str, optional
-        What reports call it; by default the name of the body.
+        Used in reports; by default the name of the body.
 
     Raises
     ------
@@ -273,7 +270,6 @@ class ConvexHull(Shape):
 
     @property
     def rounding(self) -> ca.SX:
-        """The radius, SX, scalar [m]."""
         return self.radius
 
     def __repr__(self) -> str:
@@ -282,7 +278,7 @@ class ConvexHull(Shape):
 
 @spelt
 def hull_around(body: str | None, points: Any, *, most: int = 24, name: str = "") -> ConvexHull:
-    """A convex hull of a few of many points, such as those of a mesh, rounded so that all of them are inside.
+    """A convex hull of a few points of many, such as those of a mesh, rounded so that all of them are inside.
 
     Parameters
     ----------
@@ -291,23 +287,23 @@ def hull_around(body: str | None, points: Any, *, most: int = 24, name: str = ""
     points : shape (N, 3) [m]
         Numbers, in the link frame or the world's.
     most : int
-        How many points are kept, at most: the time that a distance takes grows with them.
+        Largest number of points that are kept: the time for a distance grows with it.
     name : str, optional
 
     Returns
     -------
     ConvexHull
-        Its radius is how far outside of the hull of the points that are kept any other lies: an upper bound of it.
+        Its radius is an upper bound of the distance of all points from the hull of those that are kept.
 
     Raises
     ------
     InputError
-        For no points, or what are none.
+        For no points, or an array of another shape.
 
     Notes
     -----
-    Kept are, one after another, those that are furthest from the hull of those before. Distances from a hull are
-    bounded from above by the iterates of Gilbert's (1966) method for the point of a hull next to another.
+    The points furthest from the hull of those already chosen are added one after another. The iterates of Gilbert's
+    (1966) method for the point of a hull next to another give upper bounds of distances from a hull.
 
     Examples
     --------
@@ -335,7 +331,7 @@ def hull_around(body: str | None, points: Any, *, most: int = 24, name: str = ""
 
 
 def _nearer(points: np.ndarray, corners: np.ndarray, nearest: np.ndarray) -> np.ndarray:
-    """For every point, shape (N, 3), one of the hull of the corners, shape (k, 3), that is nearer than another."""
+    """For every point, shape (N, 3), a point of the hull of the corners, shape (k, 3), nearer than `nearest`."""
     for _ in range(_APPROACHES):
         away = points - nearest
         towards = corners[(away @ corners.T).argmax(axis=1)] - nearest

@@ -1,4 +1,4 @@
-"""The table of a model: bodies, their joints as Denavit-Hartenberg rows where they are, and limits."""
+"""The table of a model: bodies, their joints, as Denavit-Hartenberg rows where possible, and limits."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def bodies_table(
 
 
 def _joint_cell(body: Body) -> str:
-    """Label of the joint, with its name where that is not the body's."""
+    """Label of the joint, with its name if it differs from the body's."""
     name = body.joint.name
     return body.joint.kind if name in (None, body.name) else f"{name}, {body.joint.kind}"
 
 
 def _dh_cells(body: Body) -> tuple[str, str, str, str]:
-    """DH row of a joint that has one (the joint variable as q), dashes otherwise."""
+    """DH row of a joint (the joint variable as q), dashes if it has none."""
     after, joint = body.joint.after, body.joint
     constant = joint.before.is_constant() and after.is_constant()
     if not constant or (joint.turns and joint.slides) or tuple(joint.axis) != (0, 0, 1):

@@ -68,19 +68,18 @@ class Model(Tabular, Portable):
         Gravity acceleration in the world frame.
     name : str
     markers : mapping of str to (str, shape (3,) [m])
-        Points fixed in bodies, by names of their own: body and place in its link frame. Instants give their motion by
+        Points fixed in bodies, by name: body and place in its link frame. Instants give their motion by
         `now.marker("wrist")`.
     couplings : mapping of str to Coupling
-        What joints follow, by their names: such a joint has no coordinate of its own, and no actuator. Its limits of
-        position, velocity and acceleration are among those of the joint that leads; where it follows by a curve it has
-        none.
+        By the name of the joint that follows, which has no coordinate and no actuator. Its limits of position, velocity
+        and acceleration are added to those of the leading joint; with a curve it has none.
 
     Raises
     ------
     InputError
-        For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, a marker on a
-        body that does not exist, or a coupling of joints that do not move or follow each other, or by a curve to a
-        joint with limits.
+        For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, a marker on an
+        unknown body, or a coupling of joints that do not move or follow each other, or by a curve of a joint with
+        limits.
 
     Examples
     --------
@@ -136,7 +135,7 @@ class Model(Tabular, Portable):
 
     @classmethod
     def empty(cls) -> Model:
-        """No mechanism at all, for a problem of states alone; `Problem` takes None for it."""
+        """A model without bodies, for a problem of states alone; `Problem` takes None for it."""
         return _NoMechanism((), np.zeros(3), "no mechanism", {})
 
     @cached_property
@@ -147,7 +146,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
-        """For every body the one whose joint has its coordinate: itself, but where its joint follows another's."""
+        """For every body the one whose joint has its coordinate: itself, unless its joint follows another's."""
         index = {body.joint_name: k for k, body in enumerate(self.bodies) if body.joint.moves}
         joints = [(body.joint_name, body.joint.moves) for body in self.bodies]
         return tuple(
@@ -163,21 +162,21 @@ class Model(Tabular, Portable):
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
-        """Index of the body whose joint has coordinate 0, 1, ...; the other way round than `dofs`."""
+        """Index of the body whose joint has coordinate 0, 1, ...; the inverse of `dofs`."""
         return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves and self.leaders[k] == k)
 
     @cached_property
     def tree(self) -> Model:
-        """The same bodies without couplings: every joint that moves has a coordinate, those that follow included."""
+        """The same bodies without couplings: all moving joints have a coordinate."""
         return replace(self, couplings={}) if self.couplings else self
 
     @cached_property
     def curved(self) -> bool:
-        """Whether any joint follows another by a curve, so that rates of joints per rate of the coordinates change."""
+        """Whether any joint follows another by a curve, so that ratios of rates vary."""
         return any(coupling.curve is not None for coupling in self.couplings.values())
 
     def coupled_motion(self, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None) -> CoupledMotion:
-        """How all joints of `tree` move with the coordinates, at q, SX, shape (n_q,), and qd, qdd, SX, shape (n,).
+        """Motion of all joints of `tree` with the coordinates, at q, SX, shape (n_q,), and qd, qdd, SX, shape (n,).
 
         Rates left out are zero.
         """
@@ -194,7 +193,7 @@ class Model(Tabular, Portable):
         return CoupledMotion(ca.vertcat(*positions), bends, rest if qd is None else qd, rest if qdd is None else qdd)
 
     def _position(self, k: int, q: ca.SX, count: int = 0) -> list[ca.SX]:
-        """Positions of a body's joint, SX, shape (positions,), and derivatives of a single one by its coordinate."""
+        """Positions of a body's joint, SX, shape (positions,), and derivatives of a single position by its leader."""
         position = q[self.places[k]]
         coupling = Coupling(self.bodies[k].joint_name)  # to itself
         if self.leaders[k] != k:
@@ -229,7 +228,7 @@ class Model(Tabular, Portable):
     def joint_motions(
         self, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None
     ) -> list[tuple[int, Body, int, JointMotion]]:
-        """The bodies from the base to the tips, each with the motion of its joint: what recursions know of q, qd, qdd.
+        """The bodies from the base to the tips, each with the motion of its joint, for recursions.
 
             for k, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd): ...
 
@@ -237,12 +236,12 @@ class Model(Tabular, Portable):
         ----------
         q : SX, shape (n_q,) [rad, m]
         qd, qdd : SX, shape (n,), optional [rad/s, m/s] and per s
-            At rest where they are left out.
+            Zero by default.
 
         Returns
         -------
         list of (k, body, parent, JointMotion)
-            Index of the body, the body, index of its parent (-1 is the world), and how its joint moves.
+            Index of the body, the body, index of its parent (-1 is the world), and the motion of its joint.
         """
         _check_column("joint_motions", q, self.n_q)
         if self.couplings:
@@ -257,7 +256,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def places(self) -> tuple[slice, ...]:
-        """Where the positions of every body's joint stand in q, or those that it follows."""
+        """Entries of q for the positions of every body's joint, or of its leader."""
         joints = zip(self.bodies, self.leaders, strict=True)
         sizes = [body.joint.positions if leader == k else 0 for k, (body, leader) in enumerate(joints)]
         slices = [slice(start, end) for start, end in pairwise(np.cumsum([0, *sizes]).tolist())]
@@ -265,12 +264,12 @@ class Model(Tabular, Portable):
 
     @cached_property
     def n_q(self) -> int:
-        """Number of positions, the entries of q; joints of one degree of freedom have one each, as many as `n`."""
+        """Number of positions, the entries of q: `n` unless there are ball joints on quaternions."""
         return sum(joint.positions for joint in self.joints)
 
     @cached_property
     def balls(self) -> Mapping[str, tuple[slice, slice]]:
-        """Where the quaternion of every ball joint stands in q, and its angular velocity in qd, by the joint's name."""
+        """Entries of q for every ball joint's quaternion, and of qd for its angular velocity, by the joint's name."""
         order = {k: dof for dof, k in enumerate(self.moving)}
         firsts = [(k, self.bodies[k].joint) for k in self.moving]
         return {
@@ -280,7 +279,7 @@ class Model(Tabular, Portable):
         }
 
     def _by_joint(self, positions: Sequence[ca.SX], rates: Sequence[ca.SX]) -> Iterator[tuple[bool, list[ca.SX]]]:
-        """Parts of vectors of positions, then of rates: of every ball joint (True), and of every other coordinate."""
+        """Parts of vectors of positions, then of rates: for every ball joint (True), and for every other coordinate."""
         of_balls = {places.start: (places, dofs) for places, dofs in self.balls.values()}
         q, qd = 0, 0
         while q < self.n_q:
@@ -292,8 +291,8 @@ class Model(Tabular, Portable):
     def velocities(self, q: ca.SX, *rates: ca.SX) -> tuple[ca.SX, ...]:
         """Velocities of the joints, their time derivatives and so on, from time derivatives of their positions.
 
-        Those of a joint of one degree of freedom are dq/dt, d2q/dt2 and so on themselves; of a ball joint on a
-        quaternion they are its angular velocity in the axes of the link, and the time derivatives of these components.
+        For a joint of one degree of freedom they are dq/dt, d2q/dt2 and so on; for a ball joint on a quaternion the
+        angular velocity in the axes of the link, and the time derivatives of its components.
 
         Parameters
         ----------
@@ -304,7 +303,7 @@ class Model(Tabular, Portable):
         Returns
         -------
         tuple of SX, each shape (n,)
-            As many as there are rates.
+            One for each of `rates`.
         """
         for column in (q, *rates):
             _check_column("velocities", column, self.n_q)
@@ -319,7 +318,7 @@ class Model(Tabular, Portable):
         return self.n_q == self.n
 
     def position_rates(self, q: ca.SX, qd: ca.SX) -> ca.SX:
-        """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: `velocities` undone."""
+        """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: inverse of `velocities`."""
         _check_column("position_rates", q, self.n_q)
         _check_column("position_rates", qd, self.n)
         if self.has_plain_velocities:
@@ -336,10 +335,10 @@ class Model(Tabular, Portable):
         return ca.jacobian(self.position_rates(q, rates), rates)
 
     def displacement_rates(self, qd: ca.SX) -> ca.SX:
-        """How displacements of a motion change while its velocities do not, SX, shape (n, n), sparse.
+        """Rates of displacements of a motion per displacement, SX, shape (n, n), sparse.
 
-        To first order x' = v + A x, with displacements x, changes v of velocities and this A: as seen from a link that
-        turns, a small turn stands still, and A is -omega x for a ball joint. Zero for others.
+        To first order x' = v + A x, with displacements x, changes v of velocities and this A: it is -omega x for a ball
+        joint, as a small turn is constant in the world's axes, and zero for others.
         """
         _check_column("displacement_rates", qd, self.n)
         rates = ca.SX(self.n, self.n)
@@ -349,14 +348,11 @@ class Model(Tabular, Portable):
 
     @cached_property
     def neutral(self) -> np.ndarray:
-        """Positions of joints that have not moved from where they are placed, ndarray, shape (n_q,)."""
+        """Positions of joints at their placements, ndarray, shape (n_q,)."""
         return np.concatenate([np.zeros(0), *(joint.neutral for joint in self.joints)])
 
     def of_unit_length(self, q: np.ndarray) -> np.ndarray:
-        """Positions whose quaternions have length one, from some of any length, ndarray, shape (..., n_q).
-
-        No turn where there is none of it, as midway between opposite ones.
-        """
+        """Positions with normalised quaternions, ndarray, shape (..., n_q); one of length zero becomes no turn."""
         positions = finite_array("q", q)
         if positions.shape[-1:] != (self.n_q,):
             raise InputError(f"q must have shape (..., {self.n_q}), got shape {positions.shape}")
@@ -374,8 +370,8 @@ class Model(Tabular, Portable):
         ----------
         q : shape (..., n_q) [rad, m]
         x : shape (..., n) [rad, m]
-            Of a ball joint on a quaternion a turn about one axis, its rotation vector in the axes of the link; of all
-            others what is added to their coordinates.
+            For a ball joint on a quaternion a rotation vector in the axes of the link; for all others the change of
+            their coordinates.
 
         See Also
         --------
@@ -404,13 +400,13 @@ class Model(Tabular, Portable):
         return moved
 
     def displacement(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """What displaces the joints from one posture to another, ndarray, shape (n,) [rad, m]: see `displaced`.
+        """Displacement of the joints from one posture to another, ndarray, shape (n,) [rad, m]: see `displaced`.
 
         Parameters
         ----------
         start, end : shape (n_q,) [rad, m]
-            With quaternions of length one. Where those of a joint are more than a right angle apart as vectors, its
-            turn is more than half a turn.
+            With unit quaternions. If those of a joint are more than a right angle apart as vectors, it makes more than
+            half a turn.
         """
         start, end = finite_array("start", start, (self.n_q,)), finite_array("end", end, (self.n_q,))
         if self.has_plain_velocities:
@@ -424,23 +420,23 @@ class Model(Tabular, Portable):
 
     @cached_property
     def _single(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the joints of one degree of freedom stand in q, and in qd."""
+        """Indices of the joints of one degree of freedom in q, and in qd."""
         of_q, of_qd = np.ones(self.n_q, dtype=bool), np.ones(self.n, dtype=bool)
         for places, dofs in self.balls.values():
             of_q[places], of_qd[dofs] = False, False
         return np.flatnonzero(of_q), np.flatnonzero(of_qd)
 
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
-        """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
+        """Displacements along the joints' screws, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
         _check_column("screw_coordinates", q, self.n_q)
         return ca.vertcat(*(self.bodies[k].joint.coordinate(q[self.places[k]]) for k in self.moving))
 
     def screw_accelerations(self, qd: ca.SX, qdd: ca.SX) -> ca.SX:
-        """Rates at which the joints' screws gain speed, SX, shape (n,): what the recursions take for accelerations.
+        """Second derivatives of the joints' screw coordinates, SX, shape (n,): accelerations for the recursions.
 
-        They are qdd itself where a joint is one screw. A joint of several degrees of freedom is to the recursions a
-        chain of screws on massless links that starts anew, at zero, wherever the joint is; of such a chain the rates
-        are the joint's velocities, and their changes differ from its accelerations by products of velocities.
+        They are qdd where a joint is one screw. For the recursions a joint of several degrees of freedom is a chain of
+        screws on massless links that are at zero in every posture. The rates of the chain are the joint's velocities;
+        its accelerations differ from the joint's by products of velocities.
         """
         for column in (qd, qdd):
             _check_column("screw_accelerations", column, self.n)
@@ -451,12 +447,12 @@ class Model(Tabular, Portable):
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints with coordinates, in the order of qd; a joint without one goes by its body's."""
+        """Names of the joints with coordinates, in the order of qd; by default those of their bodies."""
         return tuple(self.bodies[k].joint_name for k in self.moving)
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the positions, in the order of q: of their joints, of a ball joint hip_qw, hip_qx and so on."""
+        """Names of the positions, in the order of q: those of joints, and hip_qw, hip_qx and so on for a ball joint."""
         bodies = [self.bodies[k] for k in self.moving]
         return tuple(name for body in bodies for name in body.joint.position_names(body.joint_name))
 
@@ -477,17 +473,17 @@ class Model(Tabular, Portable):
 
     @cached_property
     def hinge_angles(self) -> tuple[bool, ...]:
-        """Of every position whether it is the angle of a hinge, in radians and rarely beyond a turn."""
+        """Whether each position is the angle of a hinge, in radians and rarely beyond a turn."""
         return tuple(joint.hinge for joint in self.joints for _ in range(joint.positions))
 
     @cached_property
     def position_units(self) -> tuple[str, ...]:
-        """Unit of every position: rad where the joint turns, m for a slide, none of a quaternion."""
+        """Unit of every position: rad where the joint turns, m for a slide, none for a quaternion."""
         return tuple(joint.position_unit for joint in self.joints for _ in range(joint.positions))
 
     @cached_property
     def screw_units(self) -> tuple[str, ...]:
-        """Unit of every joint's displacement along its screw, of which velocities are so much per second."""
+        """Unit of every joint's displacement along its screw; the unit of velocities without "/s"."""
         return tuple("rad" if joint.turns else "m" for joint in self.joints)
 
     def names(self, quantity: str) -> tuple[str, ...]:
@@ -498,8 +494,8 @@ class Model(Tabular, Portable):
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration".
 
-        Those of positions are of shape (n_q,). Joints that follow keep theirs by the joint that leads, but for torques,
-        which they have none of.
+        Those of positions have shape (n_q,). Limits of joints that follow are part of their leaders', except for
+        torques, which they do not have.
         """
         choice("quantity", quantity, ("position", "velocity", "torque", "acceleration"))
         repeats = [joint.positions if quantity == "position" else 1 for joint in self.joints]
@@ -523,21 +519,20 @@ class Model(Tabular, Portable):
         raise unknown_name("body", body, [b.name for b in self.bodies])
 
     def frozen(self, values: Mapping[str, Any]) -> Model:
-        """This mechanism with some joints held: they are coordinates no more, and their limits are gone.
+        """This mechanism with some joints held, which are no longer coordinates and have no limits.
 
-        Every body stays, also the massless ones, with its name, its mass and its link frame, so that loads and points
-        keep their meaning. Joints that follow a held one are held with it. Limits of the other joints stay; whether a
-        value lies within its joint's limits is not looked at.
+        All bodies keep their names, masses and link frames, so that loads and points keep their meaning. Joints that
+        follow a held one are held with it. Values may lie outside the joint's limits.
 
         Parameters
         ----------
         values : mapping of joint name to number or SX [rad, m]
-            Where each of these joints is held.
+            Coordinates at which these joints are held.
 
         Raises
         ------
         InputError
-            For a joint that does not exist or does not move, or if no joint is left that moves.
+            For a joint that does not exist or does not move, or if no moving joint is left.
         """
         if not isinstance(values, Mapping):
             raise InputError(f"values must be a mapping of joint name to coordinate, got {quoted(values)}")
@@ -570,7 +565,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def idle(self) -> tuple[int, ...]:
-        """Coordinates of joints that move no mass, and have no passive parts either."""
+        """Coordinates of joints that move no mass and have no passive parts."""
         loaded = [False] * len(self.bodies)  # whether a body carries mass that its own joint moves, or other bodies
         for k in reversed(range(len(self.bodies))):
             loaded[k] = loaded[k] or _resists(self.bodies[k])
@@ -586,10 +581,10 @@ class Model(Tabular, Portable):
 
 
 class _NoMechanism(Model):
-    """A model without bodies, which none of a user's has."""
+    """A model without bodies, which is illegal for users' models."""
 
     def __post_init__(self):
-        """Nothing to check."""
+        """Check nothing."""
 
 
 def _resists(body: Body) -> bool:
@@ -656,7 +651,7 @@ def _check_column(function: str, column: object, size: int) -> None:
 
 
 def plain_only(what: str, model: Model) -> None:
-    """InputError, which says what, for a model whose velocities are not time derivatives of its positions."""
+    """InputError, beginning with `what`, for a model whose velocities are not time derivatives of its positions."""
     if not model.has_plain_velocities:
         raise InputError(
             f"{what} takes joints of one coordinate each, and {', '.join(map(repr, model.balls))} of {model.name!r} "
@@ -673,7 +668,7 @@ def check_loads(model: Model, loads: Sequence[Load]) -> None:
 
 
 def _warn_unlikely(model: Model) -> None:
-    """InputWarning for what hardly anybody means: gravity that points upwards, gravity and lengths not in SI units."""
+    """InputWarning for likely mistakes: gravity that points upwards, gravity and lengths not in SI units."""
     _warn_of_gravity(model.gravity)
     for body in model.bodies:
         if doubt := _unlikely_lengths(body):
@@ -696,7 +691,7 @@ def _warn_of_gravity(gravity: np.ndarray) -> None:
 
 
 def _unlikely_lengths(body: Body) -> str:
-    """Lengths of a body that are in another unit, it seems, in words; "" for likely ones."""
+    """Advice on lengths of a body that seem to be in another unit; "" for likely ones."""
     places = [("a link frame off its joint by", part[:3, 3]) for part in (body.joint.before, body.joint.after)]
     places.append(("a centre of mass off its frame by", body.com))
     lengths = [(_norm(place), what) for what, place in places if place.is_constant()]
@@ -716,7 +711,7 @@ def _unlikely_lengths(body: Body) -> str:
 
 
 def _gyration(body: Body) -> float:
-    """The largest radius of gyration [m]; zero without a mass and an inertia in numbers."""
+    """The largest radius of gyration [m]; zero without numeric mass and inertia."""
     if not (body.inertia.is_constant() and body.mass.is_constant() and float(body.mass) > 0):
         return 0.0
     return float(np.sqrt(np.linalg.eigvalsh(np.array(ca.DM(body.inertia))).max() / float(body.mass)))
