@@ -1,15 +1,18 @@
-"""Inverse dynamics by interchangeable recursions, their sensitivities, and what follows from them.
+"""Inverse dynamics by interchangeable recursions, their sensitivities, equations of motion and energies.
 
-Three formulations, a folder each: `newtonian` (Newton and Euler; also reactions of joints and the wrench at the root),
-`lagrangian` (recursive, and `regular` with every sum written out), `liegroup` (twists; also second derivatives). What
-is fastest is in `spatial`: composite and articulated inertias, Jacobians of points.
-
-`formulation` says what a recursion is, `arguments` checks its arguments, `inverse` is the entry point for torques: it
-adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
-others. `equations` of motion and `energy` follow.
-
-`instant` is the mechanism at one time as users' functions see it, `rows` are what these return, with bounds;
-`evaluator` has the dynamics as functions of NumPy arrays.
+newtonian    Newton and Euler; also reactions of joints and the wrench at the root
+lagrangian   recursive, and in closed form with every sum written out
+liegroup     twists; also second derivatives
+spatial      the fastest: composite and articulated inertias, Jacobians of points
+formulation  types of formulations and derivative recursions
+arguments    checks of their arguments
+inverse      the entry point for torques, which adds `passive` joints and `loads` that depend on the state
+coupled      models with joints that follow others
+equations    the equations of motion
+energy       energies, momentum, centre of mass
+instant      the mechanism at one time, as an argument of users' functions
+rows         their values, with bounds
+evaluator    the dynamics as functions of NumPy arrays
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The one place where functions of a model and its state look at their arguments."""
+"""Checks of the arguments of functions of a model and its state."""
 
 from __future__ import annotations
 

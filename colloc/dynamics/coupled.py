@@ -1,4 +1,4 @@
-"""Models in which joints follow others: computed on the whole tree, and said of the coordinates that are left.
+"""Models in which joints follow others: computed on the whole tree, and reduced to its coordinates.
 
 All joints of the tree move as q_t = c(q), qd_t = C qd and qdd_t = C qdd + C' qd, with C = dc/dq and C' its time
 derivative. By virtual work the torques of the coordinates are tau = C'tau_t (here the transpose). Derivatives follow by
@@ -8,8 +8,8 @@ the chain rule: d(q_t, qd_t, qdd_t)/d(q, qd, qdd) is
     C'    C    0
     C''   2C'  C
 
-and C itself changes with q. Where joints follow linearly C is constant, all that comes of its change is structurally
-zero, and no operation is left of it. No recursion knows of any of this.
+and C itself changes with q. Where joints follow linearly C is constant, and all terms with its derivatives are
+structurally zero. The recursions themselves do not depend on couplings.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Slopes = tuple[ca.SX, ca.SX, ca.SX]  # derivatives by q, qd and qdd
 
 
 def of_tree(reduced: Callable[[Any, CoupledMotion], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function of `model`, q and some of qd, qdd and multipliers, which sees a model without couplings only.
+    """A function of `model`, q and some of qd, qdd and multipliers, which is called with the tree without couplings.
 
-    Its result, SX or (named) tuples of these, becomes that of the coordinates by `reduced`, a function of it and of how
-    the tree moves with them.
+    `reduced`, a function of its result, SX or (named) tuples of these, and of the motion of the tree, returns the
+    result for the coordinates.
     """
 
     def decorated(fn: Callable[P, R]) -> Callable[P, R]:
@@ -84,7 +84,7 @@ def hessian_of_tree(slopes: Callable[..., Any]) -> Callable[[Callable[P, ca.SX]]
 
 
 def unreduced(result: R, motion: CoupledMotion) -> R:
-    """What is of the whole mechanism, such as an energy."""
+    """A result that is the same for tree and coordinates, such as an energy."""
     return result
 
 
@@ -99,7 +99,7 @@ def by_both(matrix: ca.SX, motion: CoupledMotion) -> ca.SX:
 
 
 def by_state(slopes: Slopes, motion: CoupledMotion) -> Slopes:
-    """Derivatives by q, qd and qdd of what is of the whole mechanism."""
+    """Derivatives by q, qd and qdd of a result that is the same for tree and coordinates."""
     (by_q, by_qd, by_qdd), C, rate = slopes, motion.C, motion.C_rate
     return (
         ca.sparsify(by_q @ C + by_qd @ rate + by_qdd @ motion.C_second),
@@ -121,7 +121,7 @@ def _chain(motion: CoupledMotion) -> ca.SX:
 
 
 def _coupling_curvature(tree: Any, motion: CoupledMotion, multipliers: ca.SX) -> ca.SX:
-    """What the Hessian of multipliers' torque has from the change of C, SX, shape (3n, 3n).
+    """Terms of the Hessian of multipliers' torque with derivatives of C, SX, shape (3n, 3n).
 
     With m = C mu the multipliers of the tree's torques: derivatives of m, on one side, of the torques on the other;
     second derivatives of m; and the tree's derivatives of m'tau_t times the second derivatives of q_t, qd_t, qdd_t.
@@ -145,7 +145,7 @@ def _coupling_curvature(tree: Any, motion: CoupledMotion, multipliers: ca.SX) ->
 
 
 def _to_tree(bound: BoundArguments) -> tuple[CoupledMotion, list[ca.SX], list[ca.SX]]:
-    """The arguments become those of the tree: symbols, as some functions differentiate by them, and their values."""
+    """Replace the arguments by those of the tree: symbols, by which some functions differentiate, and their values."""
     arguments = bound.arguments
     model: Model = arguments["model"]
     motion = model.coupled_motion(arguments["q"], arguments.get("qd"), arguments.get("qdd"))

@@ -1,8 +1,4 @@
-"""Energies, momentum and centre of mass of the whole tree.
-
-Everything follows from the transforms of the links and their pseudo-inertias, the integrals of r r' over the mass in
-homogeneous link coordinates.
-"""
+"""Energies, momentum and centre of mass of the whole tree, from transforms and pseudo-inertias of the links."""
 
 from __future__ import annotations
 
@@ -66,7 +62,7 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
 def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     """Potential energy, SX, scalar [J], of gravity and of the springs in the joints; parameters as in `kinetic_energy`.
 
-    Gravity's is zero for a mass at the world origin.
+    That of gravity is zero for a mass at the world origin.
 
     Examples
     --------

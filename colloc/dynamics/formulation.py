@@ -1,4 +1,4 @@
-"""Types of formulations of the inverse dynamics and of derivative recursions, and the one that differentiates any."""
+"""Types of formulations of the inverse dynamics and of derivative recursions, and automatic differentiation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Sensitivities(NamedTuple):
 
 
 def reduced_sensitivities(tree: Sensitivities, motion: CoupledMotion) -> Sensitivities:
-    """Those by the coordinates of a model whose joints follow each other, see `colloc.dynamics.coupled`."""
+    """Sensitivities by the coordinates of a model with couplings, see `colloc.dynamics.coupled`."""
     return Sensitivities(by_rows(tree.tau, motion), *torque_slopes(tree.tau, tree[1:], motion))
 
 
@@ -83,9 +83,9 @@ class Differentiation:
 
 
 def by_differentiation(formulation: InverseDynamics) -> Differentiation:
-    """The sensitivities of a formulation by CasADi's automatic differentiation, as a recursion to compare with.
+    """The sensitivities of a formulation by CasADi's automatic differentiation, for comparison.
 
-    The recursion it returns takes symbols for q, qd and qdd.
+    The returned recursion takes symbols for q, qd and qdd.
 
     Examples
     --------

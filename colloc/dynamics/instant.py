@@ -1,4 +1,4 @@
-"""An instant of the motion, as the functions in a problem see it."""
+"""An instant of the motion: the argument of the functions in a problem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from colloc.support.named import Named
 class Slots(NamedTuple):
     """The arguments of a function of the instant, each an SX column.
 
-    Signals, states, constants and parameters are stacked in the order in which the problem states them.
+    Signals, states, constants and parameters are stacked in the order of the problem.
     """
 
     t: ca.SX
@@ -60,9 +60,7 @@ RATES = ("jerk", "tau_rate", "signal_rates")
 
 @dataclass(frozen=True, eq=False)
 class Instant(Named[ca.SX]):
-    """The state of the mechanism at one time, in symbols.
-
-    The problem's unknowns and parameters are attributes under their own names.
+    """The state of the mechanism at one time, in symbols; unknowns and parameters of the problem are attributes.
 
     Parameters
     ----------
@@ -72,11 +70,11 @@ class Instant(Named[ca.SX]):
     tau : SX, shape (n,) [N m, N]
     signals, states, constants, parameters : mapping of str to SX
     changes : mapping of str to SX
-        Time derivatives of signals and states, where they are known.
+        Time derivatives of signals and states, if known.
     rates : (SX, SX), optional
-        `jerk` and `tau_rate`, where they are known: along the motion of a problem.
+        `jerk` and `tau_rate`, which are known along the motion of a problem.
     loads : sequence of Load, optional
-        Loads on the links at this instant, where they are known.
+        Loads on the links at this instant, if known.
 
     Examples
     --------
@@ -117,11 +115,7 @@ class Instant(Named[ca.SX]):
 
             co.integral(lambda now: ca.sumsqr(now.rate("thrust")))
 
-        Rates of signals need a curve on which these do not jump, such as BSpline(20, degree=5).
-
-        Parameters
-        ----------
-        name : str
+        Rates of signals need a curve on which signals are continuous, such as BSpline(20, degree=5).
         """
         if text("name of a state or signal", name) not in self.changes:
             raise unknown_name("state or signal of a problem", name, list(self.changes))
@@ -157,10 +151,6 @@ class Instant(Named[ca.SX]):
         """Homogeneous transform from a link's frame to the world, SX, shape (4, 4) [1, m].
 
             co.path(lambda now: now.frame("elbow")[1, 1], lower=0.9)          # its y axis stays upright
-
-        Parameters
-        ----------
-        body : str
         """
         return self._frames.position[self.model.index(body)]
 
@@ -168,25 +158,20 @@ class Instant(Named[ca.SX]):
         """Rotation from a link's frame to the world, SX, shape (3, 3): its columns are the link's axes.
 
             co.Load("elbow", force=lambda now: now.rotation("elbow") @ ca.vertcat(0, -5.0, 0))          # N, along its y
-
-        Parameters
-        ----------
-        body : str
         """
         return self.frame(body)[:3, :3]
 
     def distance(self, a: Shape, b: Shape, smoothing: float = 2e-3) -> ca.SX:
         """Distance between the surfaces of two shapes, SX, scalar [m].
 
-        Negative where they overlap: between capsules down to where their axes meet, between others as far as they
-        must move apart in the best direction near that of their centres. See `colloc.model.distance`.
+        Negative where they overlap: between capsules until their axes meet, between other shapes the shortest motion
+        apart in directions near that of their centres. See `colloc.model.distance`.
 
         Parameters
         ----------
         a, b : Capsule, Box or ConvexHull
         smoothing : float [m]
-            By how much it may be too small, at most, between shapes of which one is no capsule: this makes it smooth.
-            It is never too large.
+            Largest underestimation unless both shapes are capsules, which makes the distance smooth.
         """
         instance("a", a, Shape, SHAPES)
         instance("b", b, Shape, SHAPES)
@@ -198,30 +183,22 @@ class Instant(Named[ca.SX]):
         """Position, velocity and acceleration in the world frame of a marker of the model.
 
             co.path(lambda now: now.marker("toe").position[1], lower=0.0)          # m
-
-        Parameters
-        ----------
-        name : str
         """
         if text("name of a marker", name) not in self.model.markers:
             raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
         return self.point(*self.model.markers[name])
 
     def reaction(self, body: str) -> Reaction:
-        """Force and moment that the parent exerts on a body through its joint, the problem's loads considered.
+        """Force and moment that the parent exerts on a body through its joint, including the effect of loads.
 
             co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
-
-        Parameters
-        ----------
-        body : str
         """
         index = self.model.index(body)
         return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
 
     @cached_property
     def joint_reactions(self) -> Reactions:
-        """What all joints transmit, the problem's loads considered; see `colloc.dynamics.joint_reactions`.
+        """Reactions of all joints, including the effect of loads; see `colloc.dynamics.joint_reactions`.
 
         solution.evaluate(lambda now: now.joint_reactions.force)                     # N, a column for each body
         """
@@ -231,12 +208,12 @@ class Instant(Named[ca.SX]):
 
     @cached_property
     def support(self) -> Wrench:
-        """The wrench that must act on the mechanism with no loads, about the world's origin; see `root_wrench`."""
+        """The wrench that must act on the mechanism without loads, about the world's origin; see `root_wrench`."""
         return root_wrench(self.model, self.q, self.qd, self.qdd)
 
     @cached_property
     def slots(self) -> Slots:
-        """Everything, as the arguments of a function of the instant."""
+        """All values, as the arguments of a function of the instant."""
         groups = self.signals, self._changes(self.signals), self.states, self._changes(self.states)
         stacked = [ca.vertcat(ca.SX(0, 1), *group.values()) for group in (*groups, self.constants, self.parameters)]
         jerk, tau_rate = self.rates or (ca.SX(0, 1), ca.SX(0, 1))
@@ -246,12 +223,12 @@ class Instant(Named[ca.SX]):
         return {name: self.changes[name] for name in group if name in self.changes}
 
 
-# What an instant offers under names of its own, which unknowns and parameters cannot have.
+# Attributes of an instant, whose names unknowns and parameters cannot have.
 RESERVED = tuple(dict.fromkeys([*(f.name for f in fields(Instant)), *(n for n in vars(Instant) if n[0] != "_")]))
 
 
 def depends_on_rates(function: ca.Function) -> bool:
-    """Whether a function of the slots of one instant, or of two, depends on what is filled only for such."""
+    """Whether a function of the slots of one instant, or of two, depends on jerk or rates."""
     inputs = function.sx_in()
     rates = [symbol for name, symbol in zip(Slots._fields * 2, inputs, strict=False) if name in RATES]
     return ca.depends_on(function.call(inputs)[0], ca.vertcat(*rates))

@@ -1,7 +1,7 @@
 """Inverse dynamics of a model by any formulation: the entry points for torques and their derivatives.
 
-A recursion is rigid-body physics and takes loads as given. Here comes in what else a torque consists of, with its exact
-derivatives: the passive parts of joints, and loads that depend on the state.
+A recursion has the physics of rigid bodies and takes loads as constant. This module adds, with exact derivatives, the
+passive parts of joints, and loads that depend on the state.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def total_sensitivities(
 ) -> Sensitivities:
     """A recursion's sensitivities with those of passive joints, and of loads that depend on the state, added.
 
-    The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q, qd or
-    qdd (as a ground reaction does that follows from the motion) becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
+    The recursions take loads as constant in the world frame. Here the wrench of a load that depends on q, qd or qdd
+    (such as a ground reaction that follows from the motion) becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
 
-    Ball joints on a quaternion are chains of screws to the recursions, whose rates are not the joint's once it moves.
-    Where a model has any, the recursion's torque is differentiated by CasADi, and dq is by displacements of the joints,
-    `Model.per_displacement`, while velocities and accelerations, in the axes of the link, stay.
+    For the recursions ball joints on quaternions are chains of screws, whose rates differ from the joint's. For models
+    with ball joints CasADi differentiates the recursion's torque, and dq is by displacements of the joints,
+    `Model.per_displacement`, at constant velocities and accelerations in the axes of the link.
 
     Parameters
     ----------
@@ -119,11 +119,10 @@ def total_hessian(
     multipliers: ca.SX,
     loads: Sequence[Load] = (),
 ) -> ca.SX:
-    """Hessian of multipliers' torque by q, qd and qdd, the passive parts of joints included.
+    """Hessian of multipliers' torque by q, qd and qdd, including the passive parts of joints.
 
-    Ball joints on a quaternion are chains of screws to the recursions. Where a model has any, CasADi differentiates the
-    torque instead, and q is by displacements of the joints about one axis, `Model.displaced`, while velocities and
-    accelerations, in the axes of the link, stay.
+    For models with ball joints on quaternions CasADi differentiates the torque instead, as in `total_sensitivities`,
+    and derivatives by q are by displacements about one axis, `Model.displaced`.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def total_hessian(
         Symbols where there are ball joints on a quaternion.
     multipliers : SX, shape (n,)
     loads : sequence of Load
-        That do not depend on the state.
+        Independent of the state.
 
     Returns
     -------

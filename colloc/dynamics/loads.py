@@ -1,4 +1,4 @@
-"""Loads, which are given in the world: in the axes of their links, and where they depend on the state."""
+"""Loads in the axes of their links, and derivatives of loads that depend on the state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def with_varying_loads(
     qdd: ca.SX,
     loads: Sequence[Load],
 ) -> Differentiated:
-    """Values and derivatives that take loads as given, completed for loads that depend on the state."""
+    """Values and derivatives for constant loads, completed for loads that depend on the state."""
     state = ca.vertcat(q, qd, qdd)
     varying = [load for load in loads if ca.depends_on(load.wrench, state)]
     if not varying:

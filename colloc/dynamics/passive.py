@@ -4,12 +4,11 @@ The actuator torque is that of the rigid bodies plus
 
     armature qdd + damping qd + stiffness (q - rest) + level tanh(qd / velocity).
 
-The recursions are rigid-body physics and know nothing of it; it comes in where torques are asked for, in
-`colloc.dynamics.inverse`, and where a model is described as a whole: mass matrix, forward dynamics, energies. Every
-derivative is that of one joint by its own coordinate, so that matrices are diagonal.
+The recursions have no passive parts. `colloc.dynamics.inverse`, mass matrix, forward dynamics and energies add them.
+Torques of a joint depend on its coordinate alone, so that matrices of derivatives are diagonal.
 
-Armature is the inertia of a rotor reflected through the gear: gear ratio squared times the rotor's own. As usual the
-rotor spins fast against its carrier, whose own turning it does not feel (Featherstone 2008, section 9.6).
+Armature is the inertia of a rotor reflected through the gear: gear ratio squared times that of the rotor. As usual the
+rotor spins fast relative to its carrier, whose rotation has no effect on it (Featherstone 2008, section 9.6).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class _Parts(NamedTuple):
 
 @of_tree(by_rows)
 def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
-    """Torque, SX, shape (n,) [N m, N], that the actuators have to provide beside that of the rigid bodies."""
+    """Torque for the passive parts in addition to that for the rigid bodies, SX, shape (n,) [N m, N]."""
     p = _parts(model)
     return (
         p.armature * qdd
@@ -56,9 +55,9 @@ def passive_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Sens
 
 
 def passive_hessian(model: Model, qd: ca.SX, multipliers: ca.SX) -> ca.SX:
-    """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; nothing else bends.
+    """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; all others are zero.
 
-    Of a model whose joints follow none.
+    For models without couplings.
     """
     p = _parts(model)
     share = ca.tanh(qd / p.velocity)
@@ -95,5 +94,5 @@ def _parts(model: Model) -> _Parts:
 
 
 def _diagonal(entries: ca.SX) -> ca.SX:
-    """Diagonal matrix that stores what is not identically zero."""
+    """Diagonal matrix of the entries that are not identically zero."""
     return ca.sparsify(ca.diag(entries))

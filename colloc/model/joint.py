@@ -226,7 +226,7 @@ class Joint(Portable):
         return np.zeros(self.positions)
 
     def coordinate(self, q: ca.SX) -> ca.SX:
-        """Displacement along the screw at the joint's positions, SX, scalar [rad] or [m]; structurally zero if fixed."""
+        """Displacement along the screw at the positions q, SX, scalar [rad] or [m]; structurally zero if fixed."""
         return symbolic("q", q, (1, 1)) if self.moves else ca.SX(1, 1)
 
     def frame(self, q: ca.SX) -> ca.SX:

@@ -1,4 +1,4 @@
-"""The numeric face of the dynamics: NumPy arrays in, NumPy arrays out.
+"""Dynamics as functions of NumPy arrays.
 
 evaluator  the functions, compiled on first use
 samples    their results

@@ -39,9 +39,9 @@ INPUTS = ("t", "q", "qd", "qdd", "tau")
 class Evaluator:
     """Dynamics of a model evaluated at many samples at once.
 
-    Every method takes arrays of shape (N, n), or (n,) for one sample, whose axis the results then lack as well.
-    Positions q of a model with ball joints on quaternions are of shape (N, n_q), and derivatives by q are by small
-    displacements of the n joints, with velocities and accelerations held: see `Model.per_displacement`.
+    Every method takes arrays of shape (N, n), or (n,) for one sample, without that axis in the results. Positions q of
+    a model with ball joints on quaternions have shape (N, n_q), and derivatives by q are by small displacements of the
+    n joints at constant velocities and accelerations: see `Model.per_displacement`.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class Evaluator:
     sensitivities : callable
         Derivative recursion.
     loads : sequence of Load
-        They may be functions of t, q and qd.
+        May be functions of t, q and qd.
     compile : bool, Compile or None
-        By default an interpreter, which is compiled once for a machine, evaluates what is worth it. True has a C
-        compiler (GCC or Clang) make machine code of every function on its first use, about as fast as what the
-        interpreter writes on x86-64 with AVX2 and twice as fast as it is elsewhere, and a cache keeps it; without a
-        compiler CasADi's virtual machine does the work, after a CompileWarning. False does so always.
+        By default an interpreter, which is compiled once for a machine, evaluates large functions. With True a C
+        compiler (GCC or Clang) makes machine code of every function on its first use, which a cache keeps: about as
+        fast as the interpreter's on x86-64 with AVX2, and twice as fast elsewhere. Without a compiler CasADi's virtual
+        machine is used, after a CompileWarning. False always uses it.
 
     Examples
     --------
@@ -121,8 +121,8 @@ class Evaluator:
         Parameters
         ----------
         out : TorqueSensitivities, optional
-            An earlier result for as many samples, whose memory is used again: on a long batch fresh memory takes as
-            long as the computation. What was read from it before is overwritten.
+            An earlier result for as many samples, whose memory is overwritten: on a long batch new memory takes as long
+            as the computation.
         """
         batch = self._sensitivities
         if out is not None:
@@ -134,7 +134,7 @@ class Evaluator:
 
     @property
     def operations(self) -> int:
-        """Scalar instructions of one evaluation of torque and sensitivities, inputs and outputs not counted."""
+        """Number of scalar instructions for torque and sensitivities, without inputs and outputs."""
         return arithmetic(self._sensitivities.kernel.function)
 
     def reactions(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSamples:
@@ -145,8 +145,8 @@ class Evaluator:
     def reaction_sensitivities(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSensitivitySamples:
         """Internal force and moment of every joint, and their derivatives; parameters as in `torque`.
 
-        Loads that depend on the state are differentiated with it. Barman (2020), equations 3.72 to 3.91. Those by q are
-        by displacements, see `Model.displaced`.
+        Loads that depend on the state are differentiated with it (Barman 2020, equations 3.72 to 3.91). Derivatives by
+        q are by displacements, see `Model.displaced`.
 
             slopes = evaluator.reaction_sensitivities(q, qd, qdd)
             slopes.reactions.force, slopes.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
@@ -172,7 +172,7 @@ class Evaluator:
         basis : SplineBasis
             Of the same degree everywhere, such as `BSpline.basis`.
         points : shape (basis.size, n_q)
-            Control points of the positions; quaternions may be of any length on their way.
+            Control points of the positions; quaternions may have any length.
         duration : float [s]
         s : shape (N,)
             Normalised times, at which loads have t = s duration.

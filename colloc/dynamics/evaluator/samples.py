@@ -102,7 +102,7 @@ class ReactionSensitivitySamples(NamedTuple):
 
 
 class SplineSensitivities(NamedTuple):
-    """Torques along a spline and their derivatives by all that makes it.
+    """Torques along a spline and their derivatives by its data.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class SplineSensitivities(NamedTuple):
     points : ndarray, shape (N, n, size, n_q)
         Entry (k, i, j, m) is the derivative of torque i by control point j of position m.
     breakpoints : ndarray, shape (N, n, intervals - 1)
-        By the breakpoints inside, as fractions of the duration.
+        By the inner breakpoints, as fractions of the duration.
     duration : ndarray, shape (N, n)
         By the duration [s].
     """

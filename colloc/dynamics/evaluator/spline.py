@@ -1,4 +1,4 @@
-"""Torques along a spline, and what they owe to all that makes it: the chain rule from q, qd and qdd on."""
+"""Torques along a spline, and their derivatives by its control points, breakpoints and duration: the chain rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from colloc.support.checks import InputError, finite_array, finite_number, quote
 class PositionSlopes:
     """Torques and derivatives by positions and by their first and second time derivatives, quaternions among them.
 
-    Called as `Evaluator.sensitivities` is, with dq/dt and d2q/dt2 of shape (N, n_q) in place of velocities.
+    Called like `Evaluator.sensitivities`, with dq/dt and d2q/dt2 of shape (N, n_q) in place of velocities.
     """
 
     def __init__(self, model: Model, sensitivities: Callable[..., TorqueSensitivities]):

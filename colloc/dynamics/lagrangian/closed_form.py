@@ -1,9 +1,9 @@
 """The regular Lagrangian equations: closed form, every sum written out.
 
 Xiang et al. (2009), equations 5 to 11 (after Uicker 1965), for trees: the sum over links j runs over the links that
-all joints of the term move. Nothing is carried from one link to the next, and every term of a sum is formed by
-itself, so that the operations grow with the fourth power of the length of a chain, and those of the sensitivities with
-the fifth. The module is there to be compared with; `lagrange` and `newton_euler` are linear in the number of links.
+all joints of the term move. Every term of a sum is computed separately, so that operations grow with the fourth power
+of the length of a chain, and those of the sensitivities with the fifth. The module is for comparison; `lagrange` and
+`newton_euler` are linear in the number of links.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
     Examples
     --------
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.regular_lagrange(model, q, qd, qdd)])
-    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
     mass, velocity, static = mass_matrix_terms(model, q, qd, loads)
@@ -66,7 +66,7 @@ def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: 
     reader: here they are the products of equations 7 to 10 with second and third partial derivatives of 0T_j. The rates
     enter V as squares, and the derivative by the accelerations is M itself.
 
-    The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
+    Loads are taken as constant: expressions of the motion in a load's force, moment or point are not differentiated.
 
     Examples
     --------

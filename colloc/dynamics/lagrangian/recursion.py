@@ -30,7 +30,7 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
     Examples
     --------
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.lagrange(model, q, qd, qdd)])
-    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
     a, _, c = frames(model, q, qd, qdd)

@@ -2,11 +2,11 @@
 
 Xiang et al. (2009), equations 21 to 35, for trees with a load on every link as in Zhakatayev et al. (2023),
 equations 10 to 17. Each coordinate q_m has one forward pass, over the links that it moves, and one backward pass,
-over these links and the links that carry its joint. No other pair (i, m) is visited, which is the zero pattern that
-both papers state by index conditions.
+over these links and the links that carry its joint. No other pair (i, m) is visited: the zero pattern that both papers
+express by conditions on indices.
 
 T is a link's transform to its parent p, A to the world, B and C are the time derivatives of A, Xi is the constant
-body twist of a joint, dT/dq = T Xi. What differs from print (automatic differentiation agrees with what stands here):
+body twist of a joint, dT/dq = T Xi. Differences from print (automatic differentiation agrees with this module):
 
 - dB_i/dqd_m = dC_i/dqdd_m = dA_i/dq_m and dC_i/dqd_m = 2 dB_i/dq_m for all i and m, because they are derivatives of
   one smooth motion. This replaces equations 23, 25 and 26, where the case m = i of 23 and 26 has dT_i/dqd_i and
@@ -53,8 +53,8 @@ def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads:
     """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
     Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i itself,
-    and where it is not plainly zero. `dqdd` is the mass matrix. The loads count as given: an expression of the motion
-    in a load's force, moment or point is not differentiated.
+    and where it is not identically zero. `dqdd` is the mass matrix. Loads are taken as constant: expressions of the
+    motion in a load's force, moment or point are not differentiated.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def _in_world(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX)
 
 
 def _own_terms(model: Model, links: list[_WorldTwists], loads: Sequence[Load]) -> list[_Terms]:
-    """Terms of every link by itself."""
+    """Terms of every single link."""
     terms = []
     for body, (transform, v, a, w) in zip(model.bodies, links, strict=True):
         rotation = ca.sparsify(transform[:3, :3])

@@ -3,8 +3,8 @@
 Lee, Kim, Park, Kim and Bobrow (2005), equations 21 to 25, generalised to trees and to any number of loads; the algebra
 is in `twists`.
 
-Equation 24 is printed with its star on f: meant is the dual of Ad of the inverse of f = M exp(S q), the transpose of
-the map in equations 22 and 23.
+Equation 24 is printed with its star on f instead of on Ad of the inverse of f = M exp(S q): the transpose of the map in
+equations 22 and 23.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
     Examples
     --------
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.lie(model, q, qd, qdd)])
-    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
     links = link_twists(model, q, qd, qdd)

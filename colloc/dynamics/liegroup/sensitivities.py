@@ -45,8 +45,8 @@ from colloc.model import Load, Model
 def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Lee et al. (2005), equations 53 to 56. The loads' force, moment and point count as given, whatever they depend on;
-    that the link moves under them is differentiated.
+    Lee et al. (2005), equations 53 to 56. Force, moment and point of loads are taken as constant; the motion of the
+    link under them is differentiated.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Newton-Euler dynamics in the axes of the moving links: recursion, sensitivities, and what the world must support."""
+"""Newton-Euler dynamics in the axes of the moving links: recursion, sensitivities, and the wrench at the root."""

@@ -45,12 +45,12 @@ class Reactions(NamedTuple):
 
 
 def reduced_reactions(tree: Reactions, motion: CoupledMotion) -> Reactions:
-    """Reactions with the actuation of the coordinates of a model whose joints follow each other."""
+    """Reactions with the actuation of the coordinates of a model with couplings."""
     return tree._replace(tau=by_rows(tree.tau, motion))
 
 
 class LinkMotion(NamedTuple):
-    """A link's geometry and motion; vectors in its own axes unless said otherwise."""
+    """A link's geometry and motion; vectors in link axes unless noted."""
 
     rotation: ca.SX  # link axes -> parent axes
     root: ca.SX  # joint origin in the parent frame, parent axes
@@ -71,7 +71,7 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
     model : Model
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     loads : sequence of Load
-        What the environment applies; enters as -J' w.
+        Of the environment; they enter as -J' w.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
     Examples
     --------
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
-    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
     return joint_reactions(model, q, qd, qdd, loads).tau

@@ -1,4 +1,4 @@
-"""The wrench that the environment must apply to a mechanism for it to move as it does."""
+"""The wrench that the environment must apply to a mechanism for a motion."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Wrench(NamedTuple):
 
 @of_state
 def root_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Wrench:
-    """Wrench on the mechanism beside the loads: rate of its momentum less gravity, about the world's origin.
+    """Wrench on the mechanism in addition to loads: rate of its momentum less gravity, about the world's origin.
 
-    It is what the joints between the world and the mechanism transmit when nothing else does, the resultant of the
-    active forces of Xiang et al. (2009, Int. J. Numer. Meth. Engng 79).
+    The joints between the world and the mechanism transmit it unless other forces do: the resultant of the active
+    forces of Xiang et al. (2009, Int. J. Numer. Meth. Engng 79).
 
     Parameters
     ----------

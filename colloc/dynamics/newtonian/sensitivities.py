@@ -10,7 +10,7 @@ With a the axis of a revolute joint in link axes, a vector v that comes from the
 a vector w that goes to the parent d(R w)/dq = R (a x w): this is the R_j,i of the print. Positions and velocities
 (steps 5 and 6) are not needed, because step 7 is written with omega x (omega x r).
 
-What differs from print (automatic differentiation agrees with what stands here):
+Differences from print (automatic differentiation agrees with this module):
 
 - (3.15) to (3.22) The derivatives of alpha by qd and qdd are not carried from link to link. They follow from those of
   omega, because both belong to one smooth motion. This also corrects (3.18), i = j, where the axis is differentiated.
@@ -67,9 +67,9 @@ class ReactionSensitivities(NamedTuple):
     Parameters
     ----------
     reactions : Reactions
-        As `joint_reactions` gives them.
+        See `joint_reactions`.
     actuation : Sensitivities
-        As `newton_euler_sensitivities` gives them.
+        See `newton_euler_sensitivities`.
     force, moment : Derivatives
         Of the reactions' force [N] and moment [N m], in link axes and about the point of `Reactions`; their columns
         in turn make up the rows.
@@ -106,8 +106,8 @@ def newton_euler_sensitivities(
 ) -> Sensitivities:
     """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Barman (2020), equations 3.92 to 3.95. The loads' force, moment and point count as given, whatever they depend on;
-    that the link turns under them is differentiated.
+    Barman (2020), equations 3.92 to 3.95. Force, moment and point of loads are taken as constant; the rotation of the
+    link under them is differentiated.
 
     Examples
     --------
@@ -152,10 +152,10 @@ def reaction_sensitivities(
 def total_reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:
-    """`reaction_sensitivities`, those of loads that depend on the state (a ground reaction, for one) added.
+    """`reaction_sensitivities` with the effect of loads that depend on the state, such as a ground reaction.
 
-    Parameters as there. The passive parts of joints count among what the actuators do. Of ball joints on quaternions
-    dq is by displacements, as in `total_sensitivities`, and found by CasADi.
+    Parameters as there. Torques of passive parts are part of the actuation. For ball joints on quaternions dq is by
+    displacements, and computed by CasADi, as in `total_sensitivities`.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def _from_parent(
 
 
 def _field(link: LinkMotion, point: ca.SX) -> ca.SX:
-    """Acceleration of a point fixed in the link, less that of the origin its coordinates are counted from."""
+    """Acceleration of a point fixed in the link, less that of the origin of its coordinates."""
     return ca.cross(link.alpha, point) + ca.cross(link.omega, ca.cross(link.omega, point))
 
 
@@ -252,7 +252,7 @@ def _wrench_slopes(model: Model, links: list[LinkMotion], slopes: list[_LinkSlop
 def _subtract_loads(
     model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes], loads: Sequence[Load], wrenches: _Wrenches
 ) -> None:
-    """Equations 3.76 to 3.91 on the loaded links themselves; the inward pass carries them on."""
+    """Equations 3.76 to 3.91 on the loaded links; the inward pass propagates them."""
     force, moment, dforce, dmoment = wrenches
     n = model.n
     for j, applied, turning, point in loads_in_links(model, [link.rotation for link in links], loads):
@@ -265,7 +265,7 @@ def _subtract_loads(
 
 
 def _inward(model: Model, links: list[LinkMotion], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
-    """Steps 9 and 10: turns the links' own wrenches into those of the joints; torques and rows of their derivatives."""
+    """Steps 9 and 10: wrenches of the joints from those of the links; torques and rows of their derivatives."""
     force, moment, dforce, dmoment = wrenches
     tau, dtau = ([ca.SX(0)] * model.n for _ in range(2))
     for j, _, parent in reversed(model.walk()):

@@ -44,8 +44,8 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     Raises
     ------
     InputError
-        When a joint has no inertia of its own in any configuration, as one that carries only massless links: the mass
-        matrix is then singular and the accelerations are not determined.
+        If a joint has no inertia in any configuration, such as one that carries only massless links: the mass matrix is
+        then singular and accelerations are undetermined.
 
     Examples
     --------
@@ -89,14 +89,14 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
 
 
 def _by_mass_matrix(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Sequence[Load]) -> ca.SX:
-    """Forward dynamics where joints follow others, which ties branches to each other as no tree does."""
+    """Forward dynamics of a model with couplings, which connect branches of the tree."""
     mass, bias = equations_of_motion(model, q, qd, loads)
     _check_mass(model)
     return ca.ldl_solve(tau - bias, *ca.ldl(ca.tril2symm(ca.tril(mass))))
 
 
 def _check_mass(model: Model) -> None:
-    """InputError naming the joints that a mass matrix does not resist: what moves in its null space."""
+    """InputError naming the joints that move in the null space of the mass matrix."""
     q = ca.SX.sym("q", model.n_q)
     symbols = ca.vertcat(q, *model.symbols)
     numbers = ca.Function("generic", [symbols], [mass_matrix(model, q)])
@@ -118,8 +118,8 @@ def _spatial(integrals: Composite) -> ca.SX:
 def _check_inertia(model: Model) -> None:
     """InputError naming the joints along which the articulated inertia vanishes identically.
 
-    The recursion runs on numbers at one configuration without symmetries, symbols of the model included: what is zero
-    there is zero everywhere, and rounding decides the rest.
+    The recursion runs on numbers at one configuration without symmetries, also for symbols of the model: an inertia
+    that is zero there, up to rounding, is zero everywhere.
     """
     screws, inertias, rotors = _generic_numbers(model)
     total = [np.abs(inertia) for inertia in inertias]  # a bound of the sums from which a small inertia comes out

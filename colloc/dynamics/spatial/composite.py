@@ -143,7 +143,7 @@ def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[
 
 
 def _inertial(carried: Composite, motion: ca.SX) -> ca.SX:
-    """Wrench that gives what is carried the acceleration linear + angular x r."""
+    """Wrench of the acceleration linear + angular x r of every particle."""
     angular, linear = motion[:3], motion[3:]
     moment = ca.cross(carried.moment, linear) - symmetric(carried.inertia) @ angular
     return ca.vertcat(moment, carried.mass * linear + ca.cross(angular, carried.moment))

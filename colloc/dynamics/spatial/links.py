@@ -69,7 +69,7 @@ def _link(rotation: ca.SX, omega: ca.SX, alpha: ca.SX, origin: Jet, screw: Jet) 
 
 
 def _turning(vector: ca.SX, omega: ca.SX, alpha: ca.SX) -> Jet:
-    """Motion of a vector that is fixed in something that turns."""
+    """Motion of a vector that is fixed in a rotating frame."""
     rate = ca.cross(omega, vector)
     return Jet(vector, rate, ca.cross(alpha, vector) + ca.cross(omega, rate))
 
@@ -89,7 +89,7 @@ def _refer(links: list[WorldLink], parents: Sequence[int], k: int, reference: Je
 
 
 def _carry(body: Body, parent_link: WorldLink, root: Jet, motion: JointMotion) -> WorldLink:
-    """A link from the link above it and the point from which its joint's axis starts."""
+    """A link, from its parent link and the point where its joint's axis starts."""
     joint, zero, (position, qd, qdd) = body.joint, ca.SX(3, 1), motion
     screw = _AT_REST
     omega, alpha = parent_link.omega, parent_link.alpha
