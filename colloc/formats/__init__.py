@@ -1,14 +1,20 @@
-"""Models and tables of time series from the files of other programs, and the way back.
+"""Models and tables of time series from the files of other programs, and files for them.
 
-Models: every reader returns a `Reading`, a model, what else the file says, and a report of what was changed and left
-out (`reading`). `urdf` and `srdf` read robots, `urdf_writer` writes them, `mjcf` reads MuJoCo's files by MuJoCo, `osim`
-OpenSim's, with `osim_document` for their components and `osim_forces` for what pulls; `muscle_data` and `contact_data`
-are the results for muscles and contact, `collisions` what links collide as, with `mesh_files` for their meshes.
-What formats in XML share, elements, texts and numbers with errors that say where they are, is in `xml`; a body with
-several joints becomes a chain by `colloc.model.floating.joint_chain`.
-
-Tables: `time_series` has what they are, `tables` reads and writes them, `sto`, `trc` and `columns` (CSV, Parquet) are
-the formats, `lines` reads text with errors that say the line; `c3d` has markers and force plates, tables of two rates.
+reading        the result of every reader: a model, other data of the file, and a report of changes and omissions
+urdf, srdf     readers of robots
+urdf_writer    URDF files from models
+mjcf           MuJoCo's files, compiled by MuJoCo
+osim           OpenSim's files, with their components in osim_document and forces in osim_forces
+muscle_data    muscles of files
+contact_data   contact of files
+collisions     collision shapes of links
+mesh_files     vertices of meshes
+xml            elements, texts and numbers of XML, with errors that name the line
+time_series    tables of time series
+tables         their files: sto, trc, columns (CSV, Parquet)
+lines          lines of text files, with errors that name the line
+numbers        numbers in text
+c3d            markers and force plates of C3D files
 """
 
 from colloc.formats.c3d import MotionCapture, from_c3d

@@ -16,16 +16,16 @@ _SAME = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class MotionCapture(NamedTuple):
-    """What a motion laboratory recorded, at two rates.
+    """A recording of a motion laboratory, at two rates.
 
     Parameters
     ----------
     markers : TimeSeriesTable
-        Places, each shape (N, 3) [m]; NaN while out of sight.
+        Positions, each shape (N, 3) [m]; NaN while out of sight.
     plates : TimeSeriesTable
         Of every force plate, with OpenSim's names: ground_force_1_vx to _vz, the force on the person [N];
-        ground_force_1_px to _pz, where it meets the plate [m]; ground_torque_1_x to _z, the moment about that point
-        [N m]. No columns where there are no plates.
+        ground_force_1_px to _pz, the point of application [m]; ground_torque_1_x to _z, the moment about that point
+        [N m]. No columns without plates.
 
     Examples
     --------
@@ -45,9 +45,9 @@ class MotionCapture(NamedTuple):
 def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCapture:
     """Markers and force plates from a C3D file.
 
-    Files hold the force of the ground on the person; plates of types 1 to 4 are read as ezc3d does. Where the force
-    meets a plate follows from force and moment: the point of its surface about which there is no moment but that about
-    its normal; NaN where there is no normal force.
+    Files hold the force of the ground on the person; plates of types 1 to 4 are read as ezc3d does. The point of
+    application follows from force and moment: the point of the plate's surface about which the moment is normal; NaN
+    without a normal force.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCaptu
     Returns
     -------
     MotionCapture
-        Time counts from the first frame of the file.
+        Time starts at the first frame of the file.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, units that are not known, or a rotation that is none.
+        For a file that cannot be read, unknown units, or a matrix that is no rotation.
     ImportError
-        Without ezc3d, which ``pip install 'colloc[formats]'`` brings.
+        Without ezc3d: ``pip install 'colloc[formats]'``.
 
     See Also
     --------
@@ -105,7 +105,7 @@ def _markers(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> Ti
 
 
 def _labels(about: Any, size: int) -> list[str]:
-    """Names of all points; beyond 255 of them they are continued under LABELS2 and so on."""
+    """Names of all points; beyond 255 they continue under LABELS2 and so on."""
     more = [f"LABELS{k}" for k in range(2, 2 + size // 255) if f"LABELS{k}" in about]
     return [label.strip() for key in ["LABELS", *more] for label in about[key]["value"]][:size]
 
@@ -130,7 +130,7 @@ def _plates(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> Tim
 def _contact(force: np.ndarray, moment: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The point at which a force meets a plate, and the moment about it, each shape (3, N).
 
-    The moment is taken about the middle of the corners, shape (3, 4); what is left of it is normal to the plate.
+    The given moment is about the middle of the corners, shape (3, 4); the returned one is normal to the plate.
     """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
     normal = normal / np.linalg.norm(normal)
@@ -148,7 +148,7 @@ def _times(path: str | os.PathLike[str], size: int, rate: float) -> np.ndarray:
 
 
 def _factor(path: str | os.PathLike[str], what: str, unit: str, wanted: str) -> float:
-    """What a unit in the file is worth in the library's."""
+    """Factor from a unit in the file to the library's."""
     known, factor = in_si(str(unit).strip())
     if known != wanted:
         raise InputError(f"{str(path)!r}: {what} must be in {wanted} or a part of it, got {quoted(unit)}")

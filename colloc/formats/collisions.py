@@ -1,4 +1,4 @@
-"""What a file says that links collide as, as shapes that can be kept apart."""
+"""Collision shapes of a file, as shapes for constraints on distances."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _SIDES = 12  # of the prism around a cylinder
 
 @spelt
 def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
-    """The shapes as which links collide by their file, to be kept apart by `clearance`.
+    """Collision shapes of links from their file, for `clearance`.
 
-    Boxes are boxes, spheres and capsules are capsules. A cylinder becomes the prism of twelve sides around it, and of
-    a mesh, which is read from OBJ and STL files, what is near the convex hull of some of its vertices, see
-    `hull_around`: both hold all of what the file has, so that what is clear of them is clear of that.
+    Boxes become boxes, spheres and capsules become capsules. A cylinder becomes the prism of twelve sides around it, a
+    mesh (OBJ and STL files) a rounded convex hull of some of its vertices, see `hull_around`. Both contain the shape of
+    the file.
 
     Parameters
     ----------
     reading : Reading
         From `from_urdf` or `from_mjcf`.
     most : int
-        Vertices of a mesh that are kept, at most.
+        Largest number of vertices kept of a mesh.
 
     Returns
     -------
     shapes : tuple of Shape
-        In the order of the file, those of one body together, named after their bodies, with a number where there are
-        several. What the file has in the world is an obstacle. An InputWarning names what is left out: shapes of other
-        kinds, and meshes that are not there or of another format.
+        In the order of the file, those of one body together, named after their bodies, with a number if a body has
+        several. Shapes in the world are obstacles. An InputWarning names shapes that are left out: those of other
+        kinds, and meshes that are missing or of another format.
 
     Raises
     ------
     InputError
-        For numbers in the file that are none.
+        For text in place of numbers in the file.
 
     See Also
     --------
@@ -86,7 +86,7 @@ def _shape(shape: LinkShape, name: str, most: int) -> Shape:
 
 
 def _placed(shape: LinkShape, points: np.ndarray) -> np.ndarray:
-    """Points of the shape's own frame, shape (N, 3), in that of the link."""
+    """Points in the shape's frame, shape (N, 3), in that of the link."""
     return points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
 
 

@@ -1,4 +1,4 @@
-"""Tables in CSV and Parquet files, whose columns are headed name [unit], and as those of pandas."""
+"""Tables in CSV and Parquet files, with headings name [unit], and as those of pandas."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def headed(table: TimeSeriesTable) -> tuple[list[str], list[np.ndarray]]:
 
 
 def csv_bytes(header: Sequence[str], columns: Sequence[Iterable[Any]]) -> bytes:
-    """Columns as the content of a CSV file; numbers are those that are read back."""
+    """Columns as the content of a CSV file, from which numbers are read back exactly."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)
@@ -55,7 +55,7 @@ def read_csv(path: str | os.PathLike[str]) -> TimeSeriesTable:
 
 
 def data_frame(header: Sequence[str], columns: Sequence[Any], asked: str) -> DataFrame:
-    """Columns as a table of pandas; ImportError without it, which says what was asked for."""
+    """Columns as a table of pandas; ImportError without it, which names the request."""
     return _pandas(asked).DataFrame(dict(zip(header, columns, strict=True)))
 
 
@@ -83,7 +83,7 @@ def read_parquet(path: str | os.PathLike[str]) -> TimeSeriesTable:
 
 
 def _pandas(asked: str) -> Any:
-    """The module, an extra; ImportError without it, which says what was asked for."""
+    """The module pandas, an extra; ImportError without it, which names the request."""
     try:
         import pandas  # pyright: ignore[reportMissingImports]
     except ImportError as error:
@@ -92,7 +92,7 @@ def _pandas(asked: str) -> Any:
 
 
 def _arrow() -> None:
-    """ImportError without the module by which pandas reads and writes Parquet, an extra."""
+    """ImportError without pyarrow, an extra, by which pandas reads and writes Parquet."""
     try:
         import pyarrow  # noqa: F401  # pyright: ignore[reportMissingImports]
     except ImportError as error:

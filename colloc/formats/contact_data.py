@@ -1,4 +1,4 @@
-"""What files say of contact: spheres, half-spaces, and the laws of the forces between them."""
+"""Contact in files: spheres, half-spaces, and the laws of the forces between them."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class ContactLaw(Portable):
     ----------
     name : str
     kind : str
-        What the file calls it, as "SmoothSphereHalfSpaceForce".
+        Name of the kind in the file, such as "SmoothSphereHalfSpaceForce".
     shapes : tuple of str
         Names of the shapes.
     numbers : mapping of str to float
-        Its constants, in SI units, by the file's names for them.
+        Its constants, in SI units, by their names in the file.
 
     Examples
     --------

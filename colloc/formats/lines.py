@@ -1,4 +1,4 @@
-"""Reading tables of text: lines, cells and numbers, with errors that say where in the file they are."""
+"""Reading tables of text: lines, cells and numbers, with errors that name the place in the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan",
 
 
 def read_lines(path: str | os.PathLike[str], kind: str) -> list[str]:
-    """The lines of a file of text of a kind, such as "TRC file"; InputError for what is none."""
+    """The lines of a text file of a kind, such as "TRC file"; InputError for other files."""
     try:
         content = read_whole(path, kind).decode("utf-8-sig")
     except UnicodeError as error:
@@ -29,12 +29,12 @@ def at_line(path: str | os.PathLike[str], line: int, message: str) -> InputError
 
 
 def cells_of(line: str) -> list[str]:
-    """The cells of a line between tabs, or between spaces where there are no tabs."""
+    """The cells of a line between tabs, or between spaces in lines without tabs."""
     return [cell.strip() for cell in line.rstrip("\t ").split("\t")] if "\t" in line.strip() else line.split()
 
 
 def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], labels: Sequence[str]) -> list[float]:
-    """The numbers in the cells of a line, NaN where there is none; the labels are those of the columns."""
+    """The numbers in the cells of a line, NaN for empty cells; labels are those of the columns."""
     try:
         numbers = [parse_number(cell) for cell in cells]
     except ValueError:
@@ -46,7 +46,7 @@ def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], la
 
 
 def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> float:
-    """The number in a cell, NaN where there is none."""
+    """The number in a cell, NaN if it is empty."""
     if cell.lower() in _MISSING:
         return float("nan")
     try:
@@ -56,7 +56,7 @@ def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> f
 
 
 def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Sequence[int]) -> None:
-    """InputError unless the times in some lines are numbers that rise."""
+    """InputError unless the times in some lines are ascending numbers."""
     for k, (time, line) in enumerate(zip(times, lines, strict=True)):
         if time != time:
             raise at_line(path, line, "there is no time")
@@ -65,7 +65,7 @@ def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Seq
 
 
 def check_labels(path: str | os.PathLike[str], line: int, labels: Sequence[str], what: str) -> None:
-    """InputError unless the names of columns or markers are there, each once."""
+    """InputError unless all columns or markers have different names."""
     before = set[str]()
     for k, label in enumerate(labels):
         if not label:

@@ -16,7 +16,7 @@ _HEADER, _TRIANGLE = 84, 50  # bytes of a binary STL file, and of every triangle
 
 @spelt
 def mesh_vertices(path: str | os.PathLike[str]) -> np.ndarray:
-    """The vertices of a mesh, in the file's own unit and frame.
+    """The vertices of a mesh, in the unit and the frame of the file.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def mesh_vertices(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def _stl(content: bytes) -> np.ndarray:
-    """Corners of all triangles; a binary file may begin with the word by which those in text begin as well."""
+    """Corners of all triangles; binary files may begin with the same word as text files."""
     count = int(np.frombuffer(content, "<u4", 1, _HEADER - 4)[0]) if len(content) >= _HEADER else -1
     if len(content) != _HEADER + _TRIANGLE * count:
         return _rows(content, b"vertex")

@@ -1,4 +1,4 @@
-"""Models from MuJoCo's files, compiled by MuJoCo itself: defaults, includes and frames are resolved by their owner."""
+"""Models from MuJoCo's files, compiled by MuJoCo, which resolves defaults, includes and frames."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ _ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
 
 @spelt
 def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, balls: str = "angles") -> Reading:
-    """The mechanism that a file of MuJoCo describes: MJCF, or what else its compiler reads.
+    """The mechanism of a MuJoCo file: MJCF, or any other format of MuJoCo's compiler.
 
-    MuJoCo compiles the file, so that defaults, includes, frames and shapes that stand for masses are what they are to
-    MuJoCo. Read are bodies, hinges and slides anywhere in their bodies, several of them in one body, free and ball
-    joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
-    sites as markers, shapes of bodies, gravity, keyframes as postures, and the file's own posture as "initial".
-    What free and ball joints do of themselves is read but for springs, of their turns only on quaternions.
-    Connects and welds are `loops`, couplings of joints are the model's. Motors and other actuators of joints give
-    limits of torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
+    MuJoCo compiles the file, so that defaults, includes, frames and masses from shapes are MuJoCo's. Bodies are read
+    with hinges and slides anywhere in them, one or several, free and ball joints as the chains of `floating` and
+    `spherical`, references, ranges, armature, damping, springs, friction loss, sites as markers, shapes of bodies,
+    gravity, keyframes as postures, and the posture of the file as "initial". Passive parts of free and ball joints are
+    read except for springs, those of their turns only on quaternions.
+    Connects and welds become `loops`, couplings of joints those of the model. Motors and other actuators of joints give
+    limits of torque and `gears`; in a file with actuators and without loops, other joints have no torque.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
     Raises
     ------
     InputError
-        Where the package mujoco is not installed (extra `mujoco`), for what its compiler refuses, and for a file
-        without a joint.
+        Without the package mujoco (extra `mujoco`), for files that its compiler refuses, and for a file without a
+        joint.
 
     See Also
     --------
@@ -98,7 +98,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
 
 
 def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
-    """The model as MuJoCo has it, and its warnings, which it otherwise writes into a file where the user is."""
+    """MuJoCo's model, and its warnings, which it would write into a file in the current folder."""
     file = check_readable(path, "model of MuJoCo")
     try:
         import mujoco
@@ -116,7 +116,7 @@ def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
 
 
 class _MjcfReader:
-    """Reads a compiled model, and keeps what there is to say of it."""
+    """Reader of a compiled model, with notes for the report."""
 
     def __init__(self, compiled: Any, friction_velocity: float, quaternions: bool):
         self.m, self.notes, self._quaternions = compiled, Notes(), quaternions
@@ -159,7 +159,7 @@ class _MjcfReader:
         return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears, tuple(shapes))
 
     def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
-        """A body whose joint has no limits of its own where it follows another by a curve."""
+        """A body without limits of its joint if that follows another by a curve."""
         coupling = couplings.get(body.joint_name)
         if coupling is None or coupling.curve is None:
             return body
@@ -177,7 +177,7 @@ class _MjcfReader:
         return int(self.m.body_jntadr[self.m.jnt_bodyid[j]])
 
     def _bodies(self, k: int) -> list[Body]:
-        """A body on its joints, with massless ones before it where there are several."""
+        """A body on its joints, with massless bodies before it if there are several."""
         m = self.m
         parent = int(m.body_parentid[k])
         inertia = _rotation(m.body_iquat[k]) @ np.diag(m.body_inertia[k]) @ _rotation(m.body_iquat[k]).T
@@ -197,7 +197,7 @@ class _MjcfReader:
         return self._chain(body, [link for j in joints for link in self._links(int(j))])
 
     def _free(self, body: Body, j: int) -> list[Body]:
-        """A free joint places its body in the world, wherever the file has drawn it."""
+        """A body on a free joint, whose position in the file does not matter."""
         limits = self._undriven(j)
         label = body.name if not self.m.joint(j).name else self.joint_names[j]
         by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
@@ -265,7 +265,7 @@ class _MjcfReader:
         return Limits(position, torque=torque)
 
     def _undriven(self, j: int) -> Limits:
-        """Limits of a joint as far as they follow from its having no actuator."""
+        """Limits of a joint that follow from the lack of an actuator."""
         driven = not self._idle_held or self.joint_names[j] in self._motors
         return Limits() if driven else Limits(torque=_UNDRIVEN)
 
@@ -273,7 +273,7 @@ class _MjcfReader:
         return bool(self.m.jnt_limited[j]) and "limit" not in self._off
 
     def _passive(self, j: int, k: int = 0) -> Passive:
-        """What a joint does of itself in the k-th of its degrees of freedom."""
+        """Passive parts of a joint in the k-th of its degrees of freedom."""
         m, dof = self.m, self.m.jnt_dofadr[j] + k
         name = self.joint_names[j]
         several = m.jnt_type[j] in (_FREE, _BALL)
@@ -297,10 +297,10 @@ class _MjcfReader:
         )
 
     def _passive_turns(self, j: int, first: int = 0) -> list[Passive]:
-        """The same of the three turns of a free or ball joint, its degrees of freedom from the `first`.
+        """Passive parts of the three turns of a free or ball joint, its degrees of freedom from the `first`.
 
-        They are about the axes of the link, as those on a quaternion are here. To rates of three angles the same
-        resistance is a full matrix that changes with the posture, while a `Passive` knows its own joint's rate alone.
+        They act about the axes of the link, like those on a quaternion. For three angles the same resistance would be a
+        full matrix that changes with the posture, which a `Passive` cannot have.
         """
         parts = [self._passive(j, first + k) for k in range(3)]
         if self._quaternions:
@@ -341,7 +341,7 @@ class _MjcfReader:
         return driven
 
     def _moved_by(self, kind: int, target: int) -> list[str]:
-        """Joints that an actuator of something else may drive: those of a fixed tendon, or all."""
+        """Joints that another kind of actuator may drive: those of a fixed tendon, or all."""
         m = self.m
         if kind != 3:
             return self.joint_names
@@ -351,7 +351,7 @@ class _MjcfReader:
         return [self.joint_names[m.wrap_objid[w]] for w in wraps]
 
     def _force_range(self, a: int) -> tuple[float, float]:
-        """What an actuator can do before its gear: its limits, and of a plain motor those of its control."""
+        """Force range of an actuator before its gear: its limits, and those of a plain motor's control."""
         m = self.m
         low, high = tuple(m.actuator_forcerange[a]) if m.actuator_forcelimited[a] else (-math.inf, math.inf)
         if self._plain(a) and m.actuator_ctrllimited[a]:
@@ -402,7 +402,7 @@ class _MjcfReader:
         return Frame(self.body_names[body] if body else None, place)
 
     def _couple(self, e: int, label: str, couplings: dict[str, Coupling], still: dict[str, float]) -> None:
-        """A joint as a polynomial of another, both counted from where the file has them."""
+        """Add a joint as a polynomial of another, both relative to the posture of the file."""
         m = self.m
         joint, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
         constant, slope, *bend = m.eq_data[e][:5]
@@ -433,7 +433,7 @@ class _MjcfReader:
         return markers
 
     def _shapes(self) -> Iterator[LinkShape]:
-        """What links look like, and what they collide as: what may touch anything."""
+        """Visual shapes of links, and collision shapes: those that may touch others."""
         m = self.m
         for g in range(m.ngeom):
             if (kind := _GEOMS.get(int(m.geom_type[g]))) is None:
@@ -455,7 +455,7 @@ class _MjcfReader:
             yield LinkShape(name, role, kind, place, numbers, "", vertices, faces, color)
 
     def _color(self, g: int) -> tuple[float, float, float, float]:
-        """Its own, or that of its material if it says nothing."""
+        """Colour of a geom, by default that of its material."""
         m, material = self.m, int(self.m.geom_matid[g])
         of_material = material >= 0 and tuple(m.geom_rgba[g]) == _GRAY
         red, green, blue, opacity = map(float, m.mat_rgba[material] if of_material else m.geom_rgba[g])
@@ -482,7 +482,7 @@ class _MjcfReader:
         return posture
 
     def _unread(self) -> None:
-        """What a file of MuJoCo may have beside a mechanism."""
+        """Note the other contents of a MuJoCo file as left out."""
         m, notes = self.m, self.notes
         counts = (
             (m.ntendon, "<tendon>"),
@@ -503,7 +503,7 @@ class _MjcfReader:
 
 
 def _resolved(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Coupling]:
-    """Couplings to joints that follow none; what follows itself in the end is left out."""
+    """Couplings to leading joints; circles are left out."""
     resolved: dict[str, Coupling] = {}
     for name, coupling in couplings.items():
         path = [name]

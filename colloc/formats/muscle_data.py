@@ -1,4 +1,4 @@
-"""What files say of muscles: five numbers, time constants, and a path over the skeleton."""
+"""Muscles in files: five numbers, time constants, and a path over the skeleton."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class PathPoint(Portable):
     body : str or None
         None for the world.
     position : tuple of three, float [m] or Coupling
-        In the link frame; a point that moves in its body has couplings to the coordinates that move it.
+        In the link frame; a point that moves in its body has couplings to coordinates.
     coordinate : str, optional
-        Name of the coordinate on which it depends whether the muscle passes here.
+        Name of the coordinate of a conditional point.
     within : (float, float), optional [rad] or [m]
-        Range of that coordinate.
+        Range of that coordinate in which the muscle passes through the point.
 
     Examples
     --------
@@ -37,30 +37,30 @@ class PathPoint(Portable):
 
 @dataclass(frozen=True)
 class MuscleData(Portable):
-    """A muscle as a file has it.
+    """A muscle of a file.
 
     Parameters
     ----------
     name : str
     kind : str
-        What the file calls such a muscle, as "Thelen2003Muscle".
+        Name of the kind in the file, such as "Thelen2003Muscle".
     max_isometric_force : float [N]
     optimal_fiber_length, tendon_slack_length : float [m]
     pennation : float [rad]
         At optimal fiber length.
     max_contraction_velocity : float [optimal fiber lengths / s]
     activation, deactivation : float or None [s]
-        Time constants, where the kind has any.
+        Time constants, if the kind has them.
     rigid_tendon : bool
-        Whether the file has it without compliance.
+        Whether the file ignores tendon compliance.
     controls : (float, float)
         Least and largest excitation.
     points : tuple of PathPoint
         From origin to insertion.
     wraps : tuple of str
-        Names of the surfaces round which the file leads it, and which a path of its points does not know.
+        Names of the file's wrapping surfaces, which a path of its points ignores.
     fiber_damping : float or None
-        Force at the largest velocity, in maximal isometric forces, where the kind has any.
+        Force at the largest velocity, in maximal isometric forces, if the kind has it.
 
     Examples
     --------

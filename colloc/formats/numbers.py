@@ -1,4 +1,4 @@
-"""Numbers as files write them: in ASCII, and without what only Python's own syntax allows."""
+"""Numbers in files: in ASCII, and without extensions of Python's syntax."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def parse_number(word: str) -> float:
 
 
 def parse_numbers(text: str) -> list[float]:
-    """The numbers between the spaces of a text; ValueError where one of them is none."""
+    """The numbers between the spaces of a text; ValueError for anything else."""
     return [parse_number(word) for word in text.split()]
 
 
 def parse_count(word: str) -> int:
-    """The digits of a word as a number; ValueError for anything else, and for more digits than a count can have."""
+    """The digits of a word as a number; ValueError for anything else, and for too many digits."""
     if not (word.isascii() and word.isdecimal() and len(word) <= _LONGEST):
         raise ValueError(f"{word!r} is no count")
     return int(word)

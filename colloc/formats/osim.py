@@ -45,47 +45,48 @@ _PLAIN = {
 _QUATERNIONS = ("BallJoint", "FreeJoint")
 _JOINTS = (*_PLAIN, "CustomJoint")
 _LOOPS = ("WeldConstraint", "PointConstraint")
-# What there is in a file beside what has a place in the report by another name.
+# Elements that are read, or that the report lists under another name.
 _SILENT = ("Coordinate", "FrameGeometry", "Marker", "Body", *_FRAMES, *_JOINTS, *_LOOPS, "CoordinateCouplerConstraint")
 _GRAVITY = "0 -9.80665 0"
 
 
 @spelt
 def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> Reading:
-    """The skeleton that a file of OpenSim describes, and what else it says.
+    """The skeleton of an OpenSim file, with its muscles, contact, springs, motors and loops.
 
-    Read are bodies, frames, joints (weld, pin, slider, universal, gimbal, ball, planar, free and custom ones), with
-    coordinates under their names. A custom joint is a chain of slides and hinges on massless links, each of which
-    follows a coordinate by the function that the file has for it: `Model.couplings`. Coordinates that couplers make
-    dependent follow others likewise, those that are locked are held. Ranges of coordinates are limits of position, as
-    in Moco, whether the file clamps them or not; forces of coordinate actuators are limits of torque. Markers are the
-    model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
-    `muscles`, `contact`, `springs` and `motors` of the reading are parts of a problem; the data of which the first two
-    are made, muscles with their paths, contact shapes and the laws of contact, come as well.
+    Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free and custom ones), with
+    coordinates under their names. A custom joint becomes a chain of slides and hinges on massless links, each of which
+    follows a coordinate by its function in the file: `Model.couplings`. Dependent coordinates of couplers follow others
+    in the same way, locked ones are held. Ranges of coordinates become limits of position, as in Moco, whether the file
+    clamps them or not; forces of coordinate actuators become limits of torque. Markers are the model's, constraints
+    that weld frames or pin points are `loops`, default values are the posture "initial". `muscles`, `contact`,
+    `springs` and `motors` of the reading are parts of a problem; the data of the first two, muscles with their paths,
+    contact shapes and the laws of contact, are attributes as well.
 
     Parameters
     ----------
     path : str or PathLike
         Of version 4 of the format; versions 2 and 3 are read too.
     smooth : float, optional [m] and [rad]
-        For optimisation: joints follow polynomials, of as low a degree as is within this of the file's splines over the
-        ranges of the coordinates. The third derivative of a cubic spline jumps at its points, and with it the slopes of
-        torques, at which solvers stall; 1e-4 is less than anybody knows of a knee. As the file has them by default.
+        For optimisation: joints follow polynomials of the lowest degree within this distance of the file's splines over
+        the ranges of the coordinates. The third derivative of a cubic spline jumps at its points, and with it the
+        slopes of torques, at which solvers stall. 1e-4 is more exact than knees are known. By default the file's
+        functions.
 
     Returns
     -------
     Reading
-        The report lists what has a place in OpenSim's model and none here, as wrapping surfaces.
+        The report lists elements of OpenSim's model that are not read, such as wrapping surfaces.
 
     Raises
     ------
     InputError
-        With the line, for a file that cannot be read or has a document type, numbers that are none, joints of other
+        With the line: for a file that cannot be read or has a document type, text in place of numbers, joints of other
         kinds, bodies without a joint or with two, axes that follow several coordinates, piecewise linear functions.
 
     Notes
     -----
-    Generalised forces are those of the coordinates' rates. OpenSim's agree but for ball and free joints, whose own
+    Generalised forces are those of the coordinates' rates. OpenSim's agree except for ball and free joints, whose
     speeds there are components of the angular velocity.
 
     See Also
@@ -123,7 +124,7 @@ class _Axis:
 
     @property
     def plain(self) -> bool:
-        """Whether its coordinate is the file's as it is."""
+        """Whether its coordinate is the file's, unchanged."""
         return (self.follows.ratio, self.follows.offset, self.follows.curve) == (1.0, 0.0, None)
 
     def joint(self, place: ca.SX, limits: Limits) -> Joint:
@@ -132,12 +133,12 @@ class _Axis:
         return make(self.direction.tolist(), place, limits, name=self.label)
 
     def transform(self, value: float) -> ca.SX:
-        """How far it goes, SX, shape (4, 4)."""
+        """Its displacement at a value, SX, shape (4, 4)."""
         return self.joint(ca.SX.eye(4), Limits()).transform(ca.SX(value))
 
 
 class _OsimReader:
-    """Reads components, and keeps what there is to say of them."""
+    """Reader of components, with notes for the report."""
 
     def __init__(self, document: OsimDocument):
         self.document, self.notes = document, Notes()
@@ -187,7 +188,7 @@ class _OsimReader:
         )  # fmt: skip
 
     def _smoothed(self, model: Model, tolerance: float) -> dict[str, Coupling]:
-        """Couplings by polynomials in place of splines, within a tolerance of the joints that follow."""
+        """Couplings by polynomials in place of splines, within a tolerance at the following joints."""
         ends = dict(zip(model.position_names, zip(*model.limits("position"), strict=True), strict=True))
         couplings, changed, worst = dict(model.couplings), [], 0.0
         for joint, coupling in model.couplings.items():
@@ -211,7 +212,7 @@ class _OsimReader:
         return couplings
 
     def frame(self, owner: Component, path: str) -> PlacedFrame:
-        """The frame of a path in the body that it is fixed in."""
+        """The frame with a path, in its body."""
         place, passed = ca.SX.eye(4), [path]
         while path != "/ground":
             part = self.document.parts[path]
@@ -229,7 +230,7 @@ class _OsimReader:
         return PlacedFrame(None, place)
 
     def _offset(self, part: Component, translation: str, orientation: str) -> ca.SX:
-        """Transform by a place and three angles about the frame's own x, y and z, in this order."""
+        """Transform by a translation and three angles about the frame's moving x, y and z, in this order."""
         document = self.document
         angles = document.numbers(part, orientation, 3, "0 0 0")
         rotation = ca.SX.eye(3)
@@ -292,7 +293,7 @@ class _OsimReader:
                 )
 
     def _bodies(self, joint: Component, part: Component) -> list[Body]:
-        """A body on the chain of its joint, with massless ones before it where there are several axes."""
+        """A body on the chain of its joint, with massless bodies before it if there are several axes."""
         with lines_of(joint.element):
             parent, child = self._ends(joint)
             steps = [parent.placement, *self._steps(joint), inverse(child.placement)]
@@ -311,9 +312,9 @@ class _OsimReader:
             return [*links, *chain[:-1], replace(body, joint=last, parent=chain[-1].parent)]
 
     def _leaders(self, joint: Component, steps: list[Any], parent: str | None) -> list[Body]:
-        """Massless bodies for coordinates that no axis has as they are: axes follow them, and nothing else does.
+        """Massless bodies for coordinates that are of no axis, and that axes follow.
 
-        Axes are named, and it is noted what they follow: those that have a coordinate as it is go by its name.
+        Axes get names, that of their coordinate if they have it unchanged, and couplings.
         """
         names: dict[str, str] = {}
         for step in (step for step in steps if isinstance(step, _Axis)):
@@ -339,7 +340,7 @@ class _OsimReader:
         return alone
 
     def _limits(self, step: _Axis) -> Limits:
-        """Limits of the joint of an axis, which only those have that lead."""
+        """Limits of the joint of an axis; only leading joints have any."""
         return Limits() if step.label in self._couplings else self._range(step.label)
 
     def _range(self, coordinate: str) -> Limits:
@@ -447,7 +448,7 @@ class _OsimReader:
         yield axis
 
     def _couplers(self) -> dict[str, Coupling]:
-        """What dependent coordinates follow: coordinates that follow none."""
+        """Couplings of dependent coordinates to independent ones."""
         document, notes = self.document, self.notes
         direct: dict[str, Coupling] = {}
         for part in document.all("CoordinateCouplerConstraint"):
@@ -511,7 +512,7 @@ class _OsimReader:
         return markers
 
     def _unread(self) -> None:
-        """What else the file has."""
+        """Note the other elements of the file as left out."""
         known = {*_SILENT, *self._forces.known}
         for part in self.document.parts.values():
             if part.element.tag not in known:
@@ -522,7 +523,7 @@ class _OsimReader:
 
 
 def _function_of(axis: Element, what: str) -> Element | None:
-    """The function of an axis: a child of its own kind, or, as old versions have it, within a <function>."""
+    """The function of an axis: a child of its kind or, in old versions, within a <function>."""
     functions = [child for child in axis if child.tag not in ("coordinates", "axis")]
     if not functions:
         return None

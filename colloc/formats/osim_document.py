@@ -40,7 +40,7 @@ class Component(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it goes by."""
+        """The last part of its path."""
         return self.path.rsplit("/", 1)[-1]
 
 
@@ -52,7 +52,7 @@ class PlacedFrame(NamedTuple):
 
 
 class OsimDocument:
-    """The components of a file by their paths; InputError for one that is none or of a version not read."""
+    """The components of a file by their paths; InputError for other files and unknown versions."""
 
     def __init__(self, path: str | os.PathLike[str]):
         root = read_root(path, "model of OpenSim", "OpenSimDocument")
@@ -88,7 +88,7 @@ class OsimDocument:
                 yield from self._within(place, element)
 
     def _within(self, place: str, element: Any) -> Iterator[Component]:
-        """A component and those that it owns: frames, coordinates, and in old versions the joint of a body."""
+        """A component and its children: frames, coordinates, and in old versions the joint of a body."""
         path = f"{place}/{element.get('name') or f'{element.tag}_in_line_{element.line}'}"
         yield Component(path, element)
         for owned in ("frames", "components", "coordinates", "CoordinateSet/objects"):
@@ -102,14 +102,14 @@ class OsimDocument:
         return (part for part in self.parts.values() if part.element.tag in tags)
 
     def socket(self, owner: Component, name: str, old: str = "") -> str:
-        """Path of the component that another names, as it does now or in an element that old versions have."""
+        """Path of the component that another names, by a socket or by an element of old versions."""
         text = (owner.element.findtext(f"socket_{name}") or (old and owner.element.findtext(old)) or "").strip()
         if not text:
             raise wrong(owner.element, f"{owner.path!r} names no {name.replace('_', ' ')}")
         return self.resolved(owner, text)
 
     def resolved(self, owner: Component, text: str) -> str:
-        """A path, made absolute; a mere name is looked for inside the owner, beside it, and among the bodies."""
+        """The absolute path; a single name is searched inside the owner, beside it, and among the bodies."""
         if text.lstrip("/") == "ground" or text.endswith("/ground"):
             return "/ground"
         places = (
@@ -123,7 +123,7 @@ class OsimDocument:
         raise wrong(owner.element, f"{owner.path!r} names {text!r}, which the file does not have")
 
     def value(self, owner: Component, tag: str, default: str = "") -> str:
-        """The text of a property: its own, that of the file's defaults of its kind, or OpenSim's."""
+        """The text of a property: of the component, of the file's defaults for its kind, or OpenSim's default."""
         for element in (owner.element, self._defaults.get(owner.element.tag)):
             child = None if element is None else element.find(tag)
             if child is not None and (child.text or "").strip():
@@ -131,7 +131,7 @@ class OsimDocument:
         return default
 
     def numbers(self, owner: Component, tag: str, count: int, default: str | None = None) -> np.ndarray:
-        """The numbers of a property, likewise, shape (count,)."""
+        """The numbers of a property, see `value`, shape (count,)."""
         own = owner.element if owner.element.find(tag) is not None else self._defaults.get(owner.element.tag)
         return numbers_in(owner.element if own is None else own, tag, count, f"{owner.path!r}", default)
 
@@ -145,9 +145,9 @@ class OsimDocument:
 
 
 def coupling_of(function: Element, coordinate: str, what: str) -> Coupling:
-    """A function as what it makes of a coordinate; a constant one has the ratio zero.
+    """A function as a coupling to a coordinate; a constant has the ratio zero.
 
-    InputError for what has kinks, as a piecewise linear function, which no motion passes, and for kinds unknown.
+    InputError for functions with kinks, such as piecewise linear ones, and for unknown kinds.
     """
     kind = function.tag
     if kind == "Constant":
@@ -187,7 +187,7 @@ def _through_points(function: Element, coordinate: str, what: str) -> Coupling:
 
 
 def function_in(owner: Element, what: str, *tags: str) -> Element:
-    """The function that an element holds, itself or in a child of these tags."""
+    """The function in an element, or in a child with one of the tags."""
     holders = [child for tag in tags for child in owner.findall(tag)]
     functions = [child for holder in holders for child in holder]
     if len(functions) != 1:

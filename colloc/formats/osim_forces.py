@@ -1,4 +1,4 @@
-"""What pulls and pushes in OpenSim's files: muscles with their paths, contact, actuators of coordinates."""
+"""Forces in OpenSim's files: muscles with their paths, contact, actuators of coordinates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WITHIN = 1e-5  # rad or m, by which OpenSim's conditional points are there beyo
 
 
 class OsimForces:
-    """Reads forces by the frames and coordinates of their file."""
+    """Reader of forces, by the frames and coordinates of their file."""
 
     known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS, _SPRING)
 
@@ -57,7 +57,7 @@ class OsimForces:
         self._document, self._notes, self._frame, self._coordinates = document, notes, frame, coordinates
 
     def torque_limits(self) -> dict[str, tuple[float, float]]:
-        """What coordinate actuators can do, by the names of coordinates."""
+        """Limits of coordinate actuators, by the names of coordinates."""
         document, limits = self._document, dict[str, tuple[float, float]]()
         for part in document.all(*_ACTUATORS):
             with lines_of(part.element):
@@ -81,7 +81,7 @@ class OsimForces:
     def muscles(self, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> Iterator[MuscleData]:
         """Muscles in the order of the file.
 
-        Dependent coordinates that are no joints, and those that are held, are replaced by what they follow or are.
+        Dependent coordinates that are no joints are replaced by their leaders, held ones by their values.
         """
         for part in self._document.all(*_MUSCLES):
             with lines_of(part.element):
@@ -127,7 +127,7 @@ class OsimForces:
     def _point(
         self, muscle: Component, point: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]
     ) -> PathPoint | None:
-        """A point of a path; None for one that is never there."""
+        """A point of a path; None if its range is empty."""
         document, kind = self._document, point.element.tag
         with lines_of(point.element):
             if kind not in _POINTS:
@@ -165,7 +165,7 @@ class OsimForces:
         dependent: Mapping[str, Coupling],
         held: Mapping[str, float],
     ) -> tuple[float | Coupling, ...]:
-        """Where a point moves in its body, as long as coordinates are within their ranges."""
+        """Position of a point that moves in its body, within the ranges of coordinates."""
         place = np.array(ca.DM(frame.placement))
         if not np.array_equal(place[:3, :3], np.eye(3)):
             raise InputError(f"a moving point of muscle {muscle.name!r} is in a frame that is turned in its body")
@@ -192,7 +192,7 @@ class OsimForces:
         return coordinate
 
     def springs(self, joints: Sequence[str], held: Mapping[str, float]) -> Iterator[Spring]:
-        """Springs and dampers of coordinates, which act where these are joints that move."""
+        """Springs and dampers of coordinates that are moving joints."""
         document = self._document
         for part in document.all(_SPRING):
             with lines_of(part.element):

@@ -28,7 +28,7 @@ from colloc.support.pickling import Portable
 
 @dataclass(frozen=True, eq=False)
 class LinkShape(Portable):
-    """A shape that a file gives a link, for looks or for collisions; see `collision_shapes`.
+    """A visual or collision shape of a link in a file; see `collision_shapes`.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class LinkShape(Portable):
     placement : ndarray, shape (4, 4)
         Of the shape in the body's link frame.
     numbers : mapping of str to str
-        What the file says of it, as it says it, such as the "filename" of a mesh or the "size" of a box.
+        Texts of the file, such as the "filename" of a mesh or the "size" of a box.
     folder : str
-        Of the file, where meshes are looked for.
+        Of the file, where meshes are searched.
     vertices : ndarray, shape (N, 3), optional [m]
-        Of a mesh, in the frame of the shape, where the reader knows them.
+        Of a mesh, in the frame of the shape, if known.
     faces : ndarray, shape (M, 3), optional
-        Numbers of the vertices of its triangles.
+        Indices of the vertices of its triangles.
     color : (float, float, float, float), optional
-        Red, green, blue and opacity from 0 to 1, where the file says them.
+        Red, green, blue and opacity from 0 to 1, if the file has them.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class LinkShape(Portable):
 
     @property
     def file(self) -> Path | None:
-        """The file of a mesh; None where there is none.
+        """The file of a mesh, or None.
 
-        A package is looked for in the folder of the file that names it and in those that this folder is in.
+        A package is searched in the folder of the file that names it and in all folders above.
         """
         return next((path for path in self._places() if path.is_file()), None)
 
@@ -90,7 +90,7 @@ class LinkShape(Portable):
         yield folder / name.removeprefix("file://")
 
     def entries(self, key: str, size: int) -> np.ndarray:
-        """What the file says under a name as so many numbers; InputError if it does not."""
+        """The numbers of the file under a name; InputError unless there are `size` of them."""
         count("size", size, at_least=0)
         said = self.numbers.get(text("key", key), "")
         try:
@@ -108,20 +108,19 @@ class LinkShape(Portable):
 class Reading(Tabular, Portable):
     """The result of reading another program's file; its text is the report.
 
-    Readers return more than a model, because files say more than a model does, and say what became of it: nothing in a
-    file is lost without a word.
+    Readers return all that they understand of a file, and report all that they change or leave out.
 
     Parameters
     ----------
     model : Model
     changed : tuple of str
-        What the model has otherwise than the file, by name.
+        Differences between the model and the file, by name.
     left_out : tuple of str
-        What the file says and colloc does not know, by name.
+        Contents of the file that colloc does not support, by name.
     loops : tuple of Loop
         Closures of the tree, for `colloc.loops.ClosedChain`.
     postures : mapping of str to mapping of str to float
-        Named postures: coordinates by their joints' names [rad, m], as `initial(q=...)` takes them.
+        Named postures: coordinates by their joints' names [rad, m], for `initial(q=...)`.
     gears : mapping of str to float
         Gear ratios of transmissions by the joints' names, motor per joint.
     shapes : tuple of LinkShape
@@ -131,7 +130,7 @@ class Reading(Tabular, Portable):
     contact_laws : tuple of ContactLaw
         Forces between contact shapes.
     springs : tuple of Spring
-        Springs and dampers at joints: parts of a problem, as `muscles`, `contact` and `motors` are.
+        Springs and dampers at joints: parts of a problem, like `muscles`, `contact` and `motors`.
 
     Examples
     --------
@@ -171,17 +170,17 @@ class Reading(Tabular, Portable):
     def muscles(self) -> Muscles:
         """The muscles: a part of a problem, with rigid tendons and implicit activation.
 
-        ``dataclasses.replace(reading.muscles, tendons="compliant")`` has them otherwise.
+        ``dataclasses.replace(reading.muscles, tendons="compliant")`` changes that.
 
         Warns
         -----
         InputWarning
-            Of muscles that the file leads round surfaces, and that go straight here.
+            For muscles with wrapping surfaces, which are straight here.
 
         Raises
         ------
         InputError
-            For a file without muscles, and muscles whose path could not be read.
+            For a file without muscles, and muscles with paths that are not read.
         """
         if not self.muscle_data:
             raise InputError(f"the file of {self.model.name!r} has no muscles")
@@ -194,7 +193,7 @@ class Reading(Tabular, Portable):
 
     @cached_property
     def motors(self) -> Motors:
-        """Motors at the joints whose torque the file limits, within its limits: a part of a problem.
+        """Motors at the joints with torque limits in the file, with these limits: a part of a problem.
 
         Raises
         ------
@@ -210,12 +209,12 @@ class Reading(Tabular, Portable):
 
     @cached_property
     def contact(self) -> GroundContact:
-        """The balls that the ground pushes back: a part of a problem.
+        """Contact of balls with the ground: a part of a problem.
 
         Raises
         ------
         InputError
-            For laws of contact of another kind, between other shapes, or of a ground that is not y = 0.
+            For contact laws of another kind, between other shapes, or with a ground that is not y = 0.
         """
         return contact_of_records(self.contact_shapes, self.contact_laws)
 
@@ -240,19 +239,19 @@ class Reading(Tabular, Portable):
 
 
 class Notes:
-    """What a reader has to say, collected while it reads."""
+    """Notes for the report, collected while a reader reads."""
 
     def __init__(self):
         self.changed: list[str] = []
         self._left_out: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def leave_out(self, what: str, of: str, name: str = "") -> None:
-        """Something of a kind, such as "<contact>", of elements such as "links", of which one has a name."""
+        """Note a kind of content, such as "<contact>", of elements such as "links", one with a name, as left out."""
         self._left_out[what, of].append(name)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """One line for everything of a kind."""
+        """One line for each kind of content."""
         lines = []
         for (what, of), names in self._left_out.items():
             listed = shown([name for name in dict.fromkeys(names) if name], 40)

@@ -1,4 +1,4 @@
-"""Named postures from SRDF files, which say of a robot what its URDF does not."""
+"""Named postures from SRDF files, which complement the URDF file of a robot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colloc.model.tree import Model
 
 
 def read_postures(path: str | os.PathLike[str], model: Model, notes: Notes) -> dict[str, dict[str, float]]:
-    """Group states by their names: coordinates of the model's joints [rad, m]; joints of others are left out.
+    """Group states by their names: coordinates of the model's joints [rad, m]; other joints are left out.
 
     States of several groups under one name are "group/name".
     """

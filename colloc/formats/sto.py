@@ -1,4 +1,4 @@
-"""Tables in OpenSim's .sto and .mot files, which differ in their names only."""
+"""Tables in OpenSim's .sto and .mot files, which differ only in their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colloc.formats.time_series import TimeSeriesTable, in_si
 from colloc.model import Model
 from colloc.support.checks import InputError, quoted, warn
 
-# What OpenSim's tools call things, which is all that its files tell of units: ends of names, without regard to case.
+# Naming conventions of OpenSim's tools, the only source of units: ends of names, without regard to case.
 _CONVENTIONS = (
     (r".*_t[xyz]|t[xyz]", "m"),
     (r".*force.*_v[xyz]|.*_force", "N"),
@@ -22,7 +22,7 @@ _CONVENTIONS = (
     (r".*(torque|moment).*_m?[xyz]|.*_moment", "N m"),
     (r".*/activation|.*\.activation|.*_activation|.*_excitation", ""),
 )
-# What a head says of the table itself, or of who wrote it.
+# Entries of a head about the table itself or its writer.
 _SAID = ("version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion", "Units")
 # Last parts of paths such as /jointset/ground_pelvis/pelvis_tx/speed, and what they add to the unit of the coordinate.
 _RATES = {"value": "", "speed": "/s", "u": "/s", "accel": "/s2"}
@@ -89,7 +89,7 @@ def sto_bytes(table: TimeSeriesTable, path: Path, degrees: bool) -> bytes:
 
 
 def check_words(table: TimeSeriesTable, path: Path) -> None:
-    """InputError for names that OpenSim would take for two."""
+    """InputError for names that OpenSim would read as two."""
     for name in table.names:
         if re.search(r"[\s,]", name):
             raise InputError(f"names of columns in {path.name!r} must be without spaces and commas, got {name!r}")
@@ -101,7 +101,7 @@ def check_words(table: TimeSeriesTable, path: Path) -> None:
 def reaction_columns(
     name: str, force: np.ndarray, point: np.ndarray, torque: np.ndarray
 ) -> dict[str, tuple[np.ndarray, str]]:
-    """Columns of a ground reaction under OpenSim's names, and their units; all arrays are of shape (N, 3)."""
+    """Columns of a ground reaction under OpenSim's names, and their units; all arrays have shape (N, 3)."""
     vectors = {f"force_{name}_v": (force, "N"), f"force_{name}_p": (point, "m"), f"torque_{name}_": (torque, "N m")}
     return {
         f"ground_{stem}{axis}": (column, unit)
@@ -128,7 +128,7 @@ def _in_degrees(path: str | os.PathLike[str], head: list[str], metadata: dict[st
 
 
 def _width(path: str | os.PathLike[str], head: list[str], metadata: dict[str, str]) -> int:
-    """How many numbers there are in a cell."""
+    """Number of numbers in a cell."""
     widths = {"double": 1, "Vec3": 3, "UnitVec3": 3, "Vec6": 6, "SpatialVec": 6, "Quaternion": 4}
     kind = metadata.get("DataType", "double")
     if kind not in widths:
@@ -165,7 +165,7 @@ def _check_counts(
 
 
 def _unit(name: str, degrees: bool, model: Model | None) -> str:
-    """The unit of a column: of a model's coordinate by the model, else by what OpenSim's tools call things."""
+    """The unit of a column: the model's for a coordinate, else by the naming conventions of OpenSim's tools."""
     *before, last = name.split("/")
     coordinate, rate = (before[-1], _RATES[last]) if before and last in _RATES else (name, "")
     if model is not None:

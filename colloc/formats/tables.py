@@ -1,4 +1,4 @@
-"""Tables from files and into files, of the format that the file's name says."""
+"""Tables from files and into files, in the format of the file's suffix."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SUFFIXES = (*_OPENSIM, ".trc", ".csv", ".parquet")
 def read_table(path: str | os.PathLike[str], model: Model | None = None) -> TimeSeriesTable:
     """The time series in a file, in SI units and radians.
 
-    - .sto and .mot, OpenSim's tables. Units of columns are not in them, only whether angles are in degrees. Columns
-      that are coordinates of the model have its units. Of others the name tells: pelvis_tx is a length, and so on for
-      forces, torques and points of application as OpenSim's tools call them. Without a model all else is an angle in a
-      file in degrees; in one in radians, and with a model, its unit stays unknown, "", and its numbers as they are.
+    - .sto and .mot, OpenSim's tables. They do not have units of columns, only whether angles are in degrees. Columns
+      that are coordinates of the model have its units. For others the name decides: pelvis_tx is a length, and so on
+      for forces, torques and points of application by the conventions of OpenSim's tools. All other columns of a file
+      in degrees are angles if no model is passed; else their unit is unknown, "", and numbers are unchanged.
     - .trc, markers.
     - .csv and .parquet, columns headed ``name [unit]``; the first is t or time. Degrees, mm, cm, ms and N mm become
       radians, m, s and N m; other units, or none, are kept.
@@ -34,20 +34,20 @@ def read_table(path: str | os.PathLike[str], model: Model | None = None) -> Time
     ----------
     path : str or PathLike
     model : Model, optional
-        For .sto and .mot, whose coordinates the columns are.
+        For .sto and .mot: the model with these coordinates.
 
     Returns
     -------
     TimeSeriesTable
-        NaN where the file has no sample.
+        NaN for missing samples.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, with the number of the line at fault; times that do not rise, names that come
-        twice, numbers that are none, fewer rows than the head says.
+        With the line: for a file that cannot be read, times that do not rise, repeated names, text in place of numbers,
+        fewer rows than the head announces.
     ImportError
-        For Parquet without pandas and pyarrow, which ``pip install 'colloc[formats]'`` brings.
+        For Parquet without pandas and pyarrow: ``pip install 'colloc[formats]'``.
 
     See Also
     --------
@@ -79,9 +79,9 @@ def read_table(path: str | os.PathLike[str], model: Model | None = None) -> Time
 def write_table(table: TimeSeriesTable, path: str | os.PathLike[str], degrees: bool = False) -> None:
     """Write time series to a file, atomically, so that `read_table` and OpenSim read every bit of every number.
 
-    Vectors become columns of their own, name_x, name_y, name_z, except in .trc files, and in .sto and .mot files of
-    nothing but vectors of three (OpenSim's DataType Vec3). Units stand in the head of .csv and .parquet files; metadata
-    in that of .sto and .mot files.
+    Vectors become columns name_x, name_y, name_z, except in .trc files, and in .sto and .mot files with vectors of
+    three only (OpenSim's DataType Vec3). The heads of .csv and .parquet files have units, those of .sto and .mot files
+    metadata.
 
     Parameters
     ----------
@@ -89,16 +89,16 @@ def write_table(table: TimeSeriesTable, path: str | os.PathLike[str], degrees: b
     path : str or PathLike
         Ends in .sto, .mot, .trc (markers only), .csv or .parquet.
     degrees : bool
-        Whether angles, columns in rad, are written in degrees, in .sto and .mot files, whose heads say so.
+        Whether .sto and .mot files have angles, columns in rad, in degrees.
 
     Raises
     ------
     InputError
-        For a path that cannot be written, or what the format cannot hold, such as angles in a .trc file.
+        For a path that cannot be written, or columns that the format cannot hold, such as angles in a .trc file.
     InputWarning
-        For gaps in .sto and .mot files of scalars: OpenSim's windows and its older tools read silently no further.
+        For gaps in .sto and .mot files of scalars: OpenSim's windows and its older tools stop reading there silently.
     ImportError
-        For Parquet without pandas and pyarrow, which ``pip install 'colloc[formats]'`` brings.
+        For Parquet without pandas and pyarrow: ``pip install 'colloc[formats]'``.
 
     See Also
     --------

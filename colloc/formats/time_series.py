@@ -1,4 +1,4 @@
-"""Tables of measured or computed time series, as files of all formats give and take them."""
+"""Tables of measured or computed time series, common to files of all formats."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _AXES = (("x", "y", "z"), ("_x", "_y", "_z"))
 @spelt
 @dataclass(frozen=True, eq=False)
 class TimeSeriesTable:
-    """Time series with names and units at N times; `table["hip_flexion"]` is one.
+    """Time series with names and units at N times, such as `table["hip_flexion"]`.
 
     Parameters
     ----------
     t : shape (N,) [s]
         Rising.
     columns : mapping of str to array of shape (N,) or (N, k)
-        NaN where there is no sample. A marker's place is a column of shape (N, 3).
+        NaN for missing samples. The position of a marker is a column of shape (N, 3).
     units : mapping of str to str
-        Of the columns, as "rad", "m", "N", "N m"; "" where nobody says.
+        Of the columns, such as "rad", "m", "N", "N m"; "" if unknown.
     metadata : mapping of str to str
-        What else the head of a file says, beside units and sizes.
+        Other entries of the head of a file.
 
     Raises
     ------
     InputError
-        For times that do not rise, columns of another length, infinite numbers, or units of columns that there are not.
+        For times that do not rise, columns of another length, infinite numbers, or units of unknown columns.
 
     See Also
     --------
@@ -109,7 +109,7 @@ class TimeSeriesTable:
         Parameters
         ----------
         name : str
-            What the three begin with, without an underscore before the last letter.
+            Common beginning of the three, without an underscore before the last letter.
         """
         if name in self.columns and self.columns[name].shape[1:] == (3,):
             return self.columns[name]
@@ -121,7 +121,7 @@ class TimeSeriesTable:
         raise unknown_name("vector of the table", name, [*vectors, *sorted(starts - {""})])
 
     def between(self, start: float, end: float) -> TimeSeriesTable:
-        """The samples from one time to another, whose times count from the first of these.
+        """The samples from one time to another, with times relative to the first of these.
 
             step = table.between(1.2, 1.9)          # s
 
@@ -138,7 +138,7 @@ class TimeSeriesTable:
         return TimeSeriesTable(self.t[inside] - self.t[inside][0], columns, self.units, self.metadata)
 
     def flat(self) -> TimeSeriesTable:
-        """The table with vectors in columns of their own, name_x, name_y and name_z, or numbered if not of three."""
+        """The table with vectors in columns name_x, name_y and name_z, or numbered columns if not of three."""
         columns, units = {}, {}
         for name, values in self.columns.items():
             parts = {name: values} if values.ndim == 1 else dict(zip(_parts(name, values), values.T, strict=True))
@@ -162,14 +162,14 @@ class TimeSeriesTable:
 
 
 def in_si(unit: str) -> tuple[str, float]:
-    """The library's unit for one in a file, and the factor that leads to it: ("rad/s", 0.01745...) for "deg/s"."""
+    """The library's unit for one in a file, and the factor to it: ("rad/s", 0.01745...) for "deg/s"."""
     first, slash, rest = unit.partition("/")
     known, factor = _FACTORS.get(first, (first, 1.0))
     return f"{known}{slash}{rest}", factor
 
 
 def label_with_unit(name: str, unit: str) -> str:
-    """How a column is headed where units have no place of their own: name [unit]."""
+    """Heading of a column with its unit: name [unit]."""
     return f"{name} [{unit}]" if unit else name
 
 

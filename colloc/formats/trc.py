@@ -1,4 +1,4 @@
-"""Markers in .trc files, which Motion Analysis wrote first and OpenSim reads."""
+"""Markers in .trc files, a format of Motion Analysis that OpenSim reads."""
 
 from __future__ import annotations
 

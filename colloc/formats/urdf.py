@@ -1,4 +1,4 @@
-"""Models from URDF files: their joints, inertias and limits, and what else the files say."""
+"""Models from URDF files, with their joints, inertias and limits."""
 
 from __future__ import annotations
 
@@ -58,34 +58,34 @@ def from_urdf(
     srdf: str | os.PathLike[str] | None = None,
     balls: str = "angles",
 ) -> Reading:
-    """The mechanism that a URDF file describes.
+    """The mechanism of a URDF file.
 
-    Bodies are the links, joints keep their names and the order in which a walk from the root meets them. Read are
-    joints of all types, their origins, axes, limits of position, effort, velocity and acceleration, damping, friction,
-    and what they mimic (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates j_tx,
-    j_ty, j_tz, j_rz, j_ry, j_rx of `floating`, a planar one j_t1 and j_t2 in its plane and j_r about its normal.
-    Links without mass at the tips, on fixed joints, are frames and become markers of the model as well. Elements that
-    other programs put into such files are listed in the report.
+    Links become bodies; joints keep their names, in the order of a walk from the root. Joints of all types are read,
+    with origins, axes, limits of position, effort, velocity and acceleration, damping, friction, and mimicked joints
+    (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates j_tx, j_ty, j_tz, j_rz,
+    j_ry, j_rx of `floating`, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
+    the tips, on fixed joints, are frames and become markers of the model as well. The report lists elements of other
+    programs.
 
     Parameters
     ----------
     path : str or PathLike
-        A name that ends in .xacro is expanded first by the package xacro, which runs code that the file contains.
+        A file with the suffix .xacro is expanded first by the package xacro, which runs code in the file.
     gravity : shape (3,) [m/s2]
     friction_velocity : float [rad/s, m/s]
         Rate below which the friction of joints is smoothed, see `Friction`; the format has none.
     base : "fixed" or "free"
-        Whether the root link is fixed to the world, or moves freely, without a motor (torque limits of zero), by
+        Whether the root link is fixed to the world, or moves freely, without a motor (torque limits of zero), with
         coordinates that begin with its name.
     hold : mapping of joint name to number [rad, m], optional
-        Joints that are held where it says: they have no coordinate.
+        Joints that are held at a value: they have no coordinate.
     inertia : "strict", "nearest" or "given"
         How to treat an inertia that no body can have, because a principal moment exceeds the sum of the other two or
-        is negative: refused; replaced by that of the nearest distribution of mass; or taken as it is.
+        is negative: refuse it, replace it by that of the nearest distribution of mass, or keep it.
     srdf : str or PathLike, optional
-        An SRDF file, whose named postures (group states) come with the model.
+        An SRDF file with named postures (group states).
     balls : "angles" or "quaternion"
-        Whether what floats, a free base included, has three angles, or a unit quaternion: see `spherical`.
+        Whether floating bodies, including a free base, have three angles, or a unit quaternion: see `spherical`.
 
     Returns
     -------
@@ -95,8 +95,8 @@ def from_urdf(
     Raises
     ------
     InputError
-        With the line, for a file that cannot be read, that is no URDF or has a document type (entities could make it
-        grow beyond all measure), numbers that are none, links with two parents, circles of links or of mimic joints,
+        With the line: for a file that cannot be read, that is no URDF or has a document type (whose entities could
+        expand without limit), text in place of numbers, links with two parents, circles of links or of mimic joints,
         joints of unknown types.
 
     See Also
@@ -147,7 +147,7 @@ def from_urdf(
 
 
 def _root(path: str | os.PathLike[str]) -> Element:
-    """The root of a file, expanded where it is one of macros."""
+    """The root of a file, after expansion of xacro macros."""
     if check_path(path).suffix != ".xacro":
         return read_root(path, "URDF", "robot")
     read_root(path, "URDF", "robot")
@@ -169,7 +169,7 @@ def _root(path: str | os.PathLike[str]) -> Element:
 def _outward(
     robot: Element, links: Mapping[str, Element], joints: Mapping[str, Element]
 ) -> Iterator[tuple[str, Element | None]]:
-    """Links from the root on, each with the joint that carries it."""
+    """Links outward from the root, each with the joint that carries it."""
     carriers: dict[str, str] = {}
     children: dict[str, list[tuple[str, Element]]] = {link: [] for link in links}
     for name, joint in joints.items():
@@ -208,7 +208,7 @@ def _end(joint: Element, end: str, links: Mapping[str, Element]) -> str:
 
 
 def _coupling(name: str, joints: Mapping[str, Element], known: dict[str, Coupling]) -> Coupling:
-    """What a joint mimics in the end: a joint that mimics none. Those on the way there become known, too."""
+    """The coupling of a joint to a joint that mimics none; couplings of joints between them are added to `known`."""
     path: dict[str, tuple[float, float]] = {}  # ratio and offset by which each follows the next
     last = name
     while last not in known and (mimic := joints[last].find("mimic")) is not None:
@@ -227,7 +227,7 @@ def _coupling(name: str, joints: Mapping[str, Element], known: dict[str, Couplin
 
 
 class _UrdfReader:
-    """Reads links and joints, and keeps what there is to say of them."""
+    """Reader of links and joints, with notes for the report."""
 
     def __init__(self, friction_velocity: float, inertia: str, folder: str, balls: str, colors: Mapping[str, Color]):
         self.notes = Notes()
@@ -237,7 +237,7 @@ class _UrdfReader:
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
 
     def mimics(self, name: str, joints: Mapping[str, Element]) -> bool:
-        """Whether a joint follows another; a fixed one has nothing to follow with."""
+        """Whether a joint follows another; a fixed one cannot."""
         if joints[name].find("mimic") is None:
             return False
         if joints[name].get("type") == "fixed":
@@ -246,7 +246,7 @@ class _UrdfReader:
         return True
 
     def bodies(self, link: Element, joint: Element | None, *, free: bool) -> list[Body]:
-        """The body of a link on its joint, with massless ones before it where the joint has several coordinates."""
+        """The body of a link on its joint, with massless bodies before it if the joint has several coordinates."""
         name = link.get("name", "")
         what = f"link {name!r}"
         for tag in others(link, ("inertial", "visual", "collision")):
@@ -294,7 +294,7 @@ class _UrdfReader:
             return self._possible(Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True))
 
     def _possible(self, body: Body) -> Body:
-        """The body, if its inertia may be as it is, or with another."""
+        """The body with a legal inertia."""
         try:
             return replace(body, any_inertia=False)
         except InputError as error:
@@ -338,7 +338,7 @@ class _UrdfReader:
         )
 
     def doubt(self, model: Model) -> None:
-        """One warning for all joints that cannot move, and one for all without a motor."""
+        """Issue one warning for all joints that cannot move, and one for all without a motor."""
         driven = [joint for joint in model.joints if joint.limits is not _UNDRIVEN]
         still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
         idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
@@ -351,7 +351,7 @@ class _UrdfReader:
             )
 
     def gears(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
-        """Ratios of transmissions, by joints; what else they say is left out."""
+        """Ratios of transmissions, by joints; other elements are left out."""
         ratios: dict[str, float] = {}
         for transmission in robot.iter("transmission"):
             self.notes.leave_out("<transmission> but for gear ratios", "the robot", transmission.get("name", ""))
@@ -363,10 +363,10 @@ class _UrdfReader:
 
 
 def nearest_inertia(tensor: np.ndarray) -> np.ndarray:
-    """The tensor of the distribution of mass that comes nearest, ndarray, shape (3, 3) [kg m2].
+    """The tensor of the nearest distribution of mass, ndarray, shape (3, 3) [kg m2].
 
-    Of a body the second moments of its mass about the centre, tr(I) 1/2 - I, have no negative eigenvalue (Wensing, Kim
-    and Slotine 2018, section III); negative ones become zero, which is nearest in the sum of squares of its entries.
+    The second moments of a body's mass about the centre, tr(I) 1/2 - I, have no negative eigenvalue (Wensing, Kim and
+    Slotine 2018, section III); negative ones become zero, which is nearest in the sum of squares of its entries.
     """
     moments, axes = np.linalg.eigh(np.trace(tensor) / 2 * np.eye(3) - (tensor + tensor.T) / 2)
     second = (axes * np.maximum(moments, 0.0)) @ axes.T
@@ -374,7 +374,7 @@ def nearest_inertia(tensor: np.ndarray) -> np.ndarray:
 
 
 def _ratio(element: Element) -> float | None:
-    """The number in an element; none where it has another text, as variables of macros."""
+    """The number in an element; None for other text, such as variables of macros."""
     try:
         ratio = parse_number((element.text or "").strip())
     except ValueError:
@@ -383,7 +383,7 @@ def _ratio(element: Element) -> float | None:
 
 
 def _rgba(material: Element | None) -> Color | None:
-    """Red, green, blue and opacity of a material; none where it has no color, or one that is none."""
+    """Red, green, blue and opacity of a material; None without a legal color."""
     color = None if material is None else material.find("color")
     try:
         red, green, blue, opacity = parse_numbers(color.get("rgba", "") if color is not None else "")
@@ -393,7 +393,7 @@ def _rgba(material: Element | None) -> Color | None:
 
 
 def _shapes(link: Element, name: str, folder: str, colors: Mapping[str, Color]) -> Iterator[LinkShape]:
-    """What a link looks like, and what it collides as."""
+    """Visual and collision shapes of a link."""
     for role in ("visual", "collision"):
         for element in link.findall(role):
             geometry = child_of(element, "geometry", f"{role} of link {name!r}", optional=True)

@@ -29,10 +29,10 @@ _HERE = np.eye(4)
 def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a model as a URDF file, which `from_urdf` reads as the same mechanism.
 
-    Bodies keep their names and frames: where a joint has a constant transform behind it, as rows of Denavit and
-    Hartenberg have, the file has a massless link before the body, and a fixed joint between them. Joints that follow
-    others mimic them, markers are links without mass. What `floating` makes on a quaternion is a floating joint, which
-    `from_urdf` reads as that again with balls="quaternion"; of three angles it is six joints in a row.
+    Bodies keep their names and frames: for a joint with a constant transform behind it, such as a row of Denavit
+    and Hartenberg, the file has a massless link before the body, and a fixed joint between them. Joints that follow
+    others mimic them, markers are links without mass. The chain of `floating` on a quaternion becomes a floating joint,
+    which `from_urdf` reads as the same chain with balls="quaternion"; with three angles it becomes six joints.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        What the format has no word for, by name: gravity, springs, armature, limits that are not symmetric (of which
-        the wider side is written), the velocity from which friction is smoothed, all but the place of a floating joint.
+        Data that the format cannot hold, by name: gravity, springs, armature, asymmetric limits (of which the wider
+        side is written), the velocity below which friction is smoothed, all but the placement of a floating joint.
 
     Raises
     ------
     InputError
         For symbols in the model, helical joints and ball joints on quaternions, which the format does not have, and a
-        path at which no file can be.
+        path that cannot be written.
 
     See Also
     --------
@@ -99,7 +99,7 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _floating(model: Model) -> dict[str, list[Body]]:
-    """The six links of what floats on a quaternion, by its body, as `floating` makes them; others are refused."""
+    """The six links of each body that floats on a quaternion, see `floating`; InputError for other ball joints."""
     chains: dict[str, list[Body]] = {}
     for k, body in enumerate(model.bodies):
         if not isinstance(body.joint, BallScrew) or body.joint.axis_index != 2:
@@ -118,7 +118,7 @@ def _floating(model: Model) -> dict[str, list[Body]]:
 
 
 def _slides_freely(chain: list[Body]) -> bool:
-    """Whether the links before a body are three slides along x, y and z and two turns, in one place and massless."""
+    """Whether the links before a body are massless, at one point, on slides along x, y and z and two turns."""
     moved = [np.array(ca.DM(part)) for b in chain for part in (b.joint.before, b.joint.after)][1:]
     axes = [b.joint.axis.tolist() for b in chain[:3] if b.joint.kind == "prismatic"] == np.eye(3).tolist()
     bare = all(b.mass.is_zero() for b in chain[:-1])
@@ -205,7 +205,7 @@ def _write_moving(
 
 
 def _limit(limits: Limits, *, ends: bool) -> dict[str, str]:
-    """Attributes of a <limit>, empty where there is none."""
+    """Attributes of a <limit>, empty without limits."""
     sides = (("lower", limits.position[0]), ("upper", limits.position[1])) if ends else ()
     numbers = {side: _number(math.copysign(min(abs(end), UNLIMITED), end)) for side, end in sides}
     sizes = {
@@ -234,7 +234,7 @@ def _rpy(rotation: np.ndarray) -> list[float]:
 
 
 def _left_out(model: Model, floating: set[str]) -> Iterator[str]:
-    """What has no word in the file, where some bodies are links of floating joints."""
+    """Data that the file cannot hold, with some bodies as links of floating joints."""
     if model.gravity.tolist() != [0.0, 0.0, -9.81]:
         yield f"gravity {_spoken(model.gravity)} m/s2"
     for body in model.bodies:

@@ -1,4 +1,4 @@
-"""Reading XML files of models: elements, texts and numbers, with errors that say where in the file they are."""
+"""Reading XML files of models: elements, texts and numbers, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEEPEST = 1000  # elements within each other
 
 
 class Tag(Element):
-    """An element that knows its line in the file."""
+    """An element with its line in the file."""
 
     line = 0
 
@@ -34,7 +34,7 @@ def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Tag:
 
 
 def root_of(content: bytes, path: str | os.PathLike[str], kind: str, tag: str) -> Tag:
-    """The root element of a text that stands for a file; as `read_root`."""
+    """The root element of the content of a file; as `read_root`."""
     try:
         root = _parsed(content, kind)
     except (expat.ExpatError, ValueError, LookupError) as error:  # the others are of encodings
@@ -47,7 +47,7 @@ def root_of(content: bytes, path: str | os.PathLike[str], kind: str, tag: str) -
 
 
 def _parsed(content: bytes, kind: str) -> Tag:
-    """The elements of a text without a document type, and so without entities that could grow or name other files."""
+    """The elements of a text without a document type, whose entities could expand or name other files."""
     parser = expat.ParserCreate()
     top = Tag("")
     open_elements, texts = [top], [list[str]()]  # and the pieces of their texts
@@ -88,7 +88,7 @@ def wrong(element: Element, message: str) -> InputError:
 
 @contextmanager
 def lines_of(element: Element) -> Iterator[None]:
-    """Errors of what is made of an element say its line, unless they say another."""
+    """A context in which errors name the line of an element, unless they name another."""
     try:
         yield
     except InputError as error:
@@ -96,7 +96,7 @@ def lines_of(element: Element) -> Iterator[None]:
 
 
 def others(element: Element, known: Sequence[str]) -> list[str]:
-    """Tags of children of other kinds than the known ones."""
+    """Tags of children except the known ones."""
     return [child.tag for child in element if child.tag not in known]
 
 
@@ -112,7 +112,7 @@ def by_name(element: Element, tag: str) -> Mapping[str, Element]:
 
 
 def child_of(element: Element, tag: str, what: str, *, optional: bool = False) -> Any:
-    """The only child of a kind; None where there is none and it is optional."""
+    """The only child with a tag; None if it is optional and missing."""
     children = element.findall(tag)
     if len(children) > 1 or (not children and not optional):
         raise wrong(element, f"{what} must have one <{tag}>, got {len(children)}")
@@ -120,7 +120,7 @@ def child_of(element: Element, tag: str, what: str, *, optional: bool = False) -
 
 
 def text_of(element: Element, key: str, what: str) -> str:
-    """An attribute that must be there."""
+    """The text of a required attribute."""
     value = element.get(key)
     if not value:
         raise wrong(element, f"{what} must have {key}=, got <{element.tag}> with {dict(element.attrib)}")
@@ -141,7 +141,7 @@ def vector_of(element: Element, key: str, what: str, default: str | None = None)
 
 
 def numbers_in(element: Element, tag: str, count: int | None, what: str, default: str | None = None) -> np.ndarray:
-    """The finite numbers that are the text of a child, shape (count,); of any count if it is None."""
+    """The finite numbers in a child, shape (count,), or of any number if count is None."""
     child = element.find(tag)
     text = default if child is None or not (child.text or "").strip() else child.text
     return _numbers(element if child is None else child, text, count, f"<{tag}> of {what}")

@@ -1,10 +1,10 @@
 """Closed chains: loops, assembly, inverse dynamics and its derivatives.
 
-loop                a loop: two frames, and what closes it
+loop                a loop: two frames, and the rows that close it
 closure             residuals of loops, their Jacobians and Hessians
-posture             closed postures, and the rows and joints that count there
+posture             closed postures, with their independent rows and joints
 mechanism           the closed chain: a tree with loops, independent joints and actuators
-arguments           arguments of functions of a chain validated
+arguments           checks of the arguments of functions of a chain
 assembly            closed postures for values of the independent joints
 reduction           motion of all joints from that of the independent ones
 inverse_dynamics    torques of actuators, wrenches of loops

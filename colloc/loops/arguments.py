@@ -1,4 +1,4 @@
-"""The one place where functions of a closed chain and its state, or of its instant, look at their arguments."""
+"""Checks of the arguments of functions of a closed chain and its state, or of its instant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
     """A function of a closed chain and its state whose arguments are checked, by their names.
 
     InputError unless `chain` is a ClosedChain; q SX (or numbers) of shape (n_q,), qd, qdd and weights (n,), ud and udd
-    one for each independent joint, multipliers one for each row that counts; loads a list of Load on its bodies.
+    one for each independent joint, multipliers one for each independent row; loads a list of Load on its bodies.
     """
     parameters = signature(fn)
 
@@ -43,7 +43,7 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
 
 
 def of_instant(method: Callable[P, R]) -> Callable[P, R]:
-    """A method of something with a `chain` whose arguments are checked, by their names.
+    """A method of an object with a `chain` whose arguments are checked, by their names.
 
     InputError unless `now` is an Instant of the chain's tree; q SX (or numbers) of shape (n_q,), qd and qdd (n,); loads
     a list of Load on its bodies, evaluated where they are functions of the instant; dynamics callable.

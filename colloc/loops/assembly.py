@@ -18,7 +18,7 @@ NEWTON = 8  # corrections of one step
 def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     """All coordinates from the independent ones.
 
-    From the guess to the first sample and on from sample to sample, the independent coordinates move in a straight
+    From the guess to the first sample, and from each sample to the next, the independent coordinates move in a straight
     line and the dependent ones follow on their branch: a step along the motion that the loops allow, corrected by
     Newton's method, and halved until the correction is small against the step and the determinant of J_d keeps its
     sign.
@@ -27,10 +27,10 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     ----------
     chain : ClosedChain
     u : shape (mobility,) or (N, mobility) [rad, m]
-        In the order of `chain.independent`; a ball joint on a quaternion has its four positions where its first turn
-        stands, and goes the short way round.
+        In the order of `chain.independent`; a ball joint on a quaternion has its four positions in place of its first
+        turn, and takes the shorter turn.
     guess : shape (n_q,), optional
-        A posture on the wanted branch, closed first where it is not; `chain.posture` by default.
+        A posture on the wanted branch, which is closed first if necessary; `chain.posture` by default.
 
     Returns
     -------
@@ -39,8 +39,8 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     Raises
     ------
     InputError
-        For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left;
-        for a ball joint of which some turns alone are independent.
+        For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the remaining gap;
+        for a ball joint of which only some turns are independent.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
 
 
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:
-    """Way from a closed posture to the one with the target's independent coordinates, on the same branch."""
+    """The closed posture with the target's independent coordinates, on the branch of `start`."""
     places, way = chain.independent_places, _way(chain, start, target)
     q, done, step = start, 0.0, 1.0
     side = _side(chain, start)
@@ -108,7 +108,7 @@ def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: st
 
 
 def _way(chain: ClosedChain, start: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Displacements of the independent joints, shape (mobility,), to the target's coordinates, the short way round."""
+    """Displacements of the independent joints, shape (mobility,), to the target's coordinates, by the shorter turns."""
     there = start.copy()
     there[chain.independent_places] = target
     there = chain.model.of_unit_length(there)
@@ -119,7 +119,7 @@ def _way(chain: ClosedChain, start: np.ndarray, target: np.ndarray) -> np.ndarra
 
 
 def _of_sign(chain: ClosedChain, q: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The posture with quaternions of independent joints as the target has them, not their negatives."""
+    """The posture with the target's signs of independent joints' quaternions."""
     wanted = q.copy()
     wanted[chain.independent_places] = target
     for places, _ in chain.model.balls.values():
@@ -145,7 +145,7 @@ def _corrected(chain: ClosedChain, q: np.ndarray, most: float) -> np.ndarray | N
 
 
 def _side(chain: ClosedChain, q: np.ndarray) -> float:
-    """Sign of the determinant of J_d, which differs between branches that meet."""
+    """Sign of the determinant of J_d, which differs between intersecting branches."""
     J = chain.closures.at(q)[1][chain.rows]
     return float(np.sign(np.linalg.det(J[:, chain.dependent_dofs])))
 

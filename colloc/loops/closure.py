@@ -2,16 +2,16 @@
 
 Lee, Kim, Park, Kim and Bobrow (2005), appendix. The joints of the path from the first frame to the second have the
 screws z_1, z_2, ... in the first frame, numbered from there; joints on the first frame's side count backwards, with a
-minus. They are the columns of the paper's space Jacobian (equation 80), and G, the transform between the frames, has
+minus. They are the columns of the space Jacobian (equation 80), and G, the transform between the frames, has
 
     dG/dq_l = Z_l G,    d2G/dq_l dq_m = Z_l Z_m G    for l <= m,    dz_m/dq_l = ad(z_l) z_m for l < m, else 0
 
-with Z the 4x4 matrix of z (equation 81; 82 is the same rule once more). Only time derivatives are formed: along a
-motion that has the twist V before joint l, seen from the first frame (equation 83),
+with Z the 4x4 matrix of z (equation 81; 82 applies it twice). Only time derivatives are formed: along a motion with the
+twist V before joint l, relative to the first frame (equation 83),
 
     z_l' = ad(V) z_l,    z_l'' = ad(V') z_l + ad(V) z_l',    G' = [V] G,    G'' = ([V'] + [V] [V]) G.
 
-They suffice, because a derivative by a coordinate commutes with that by time: those of phi'' by q, qd and qdd are the
+They suffice, because derivatives by a coordinate and by time commute: the derivatives of phi'' by q, qd and qdd are the
 rows J'', 2 J' and J, and the Jacobian of J w for a given w is J' of the motion with the rates w.
 
 The three screws of a ball joint on a quaternion are axes of its link and turn with it: V is that of the link for all of
@@ -97,7 +97,7 @@ def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
 
 
 def _count_in(groups: list[tuple[slice, bool]], joint: Joint, first: int) -> None:
-    """Append the next screw of a path to the groups; `first` is which turn of a ball joint comes first on its way."""
+    """Append the next screw of a path to the groups; `first` is the first turn of a ball joint on the path."""
     start = groups[-1][0].stop if groups else 0
     if not isinstance(joint, BallScrew):
         groups.append((slice(start, start + 1), False))
@@ -119,7 +119,7 @@ def _ratio(model: Model, body: Body) -> float:
 
 
 def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:
-    """Bodies from that of the first frame up to the common ancestor, and on down to that of the second."""
+    """Bodies from that of the first frame to the common ancestor, and from there to that of the second."""
     chains: list[list[int]] = []
     for frame in (loop.first, loop.second):
         k = -1 if frame.body is None else model.index(frame.body)
@@ -189,7 +189,7 @@ def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX)
 
 
 def _columns_of(moved: MovingJointPath, n: int) -> ca.DM:
-    """Which coordinate every joint of a path has, shape (joints, n): two where one follows the other."""
+    """Matrix from joints of a path to coordinates, shape (joints, n): two joints of a row may have the same one."""
     joints = len(moved.still.dofs)
     return ca.DM.triplet(list(range(joints)), list(moved.still.dofs), [1.0] * joints, joints, n)
 
@@ -218,7 +218,7 @@ def _weighted(loop: Loop, multipliers: ca.SX) -> ca.SX:
 
 
 def _product(x: Jet, y: Jet) -> Jet:
-    """Matrix product of two things that move."""
+    """Matrix product of two moving matrices."""
     return Jet(
         x.value @ y.value,
         x.rate @ y.value + x.value @ y.rate,

@@ -1,20 +1,20 @@
 """A closed chain in a problem: all joints are coordinates, the loops are cut, and the forces there are unknowns.
 
-The tree moves under the forces that its loops transmit, a load on either side of every cut (Xiang et al. 2009,
-equation 38): the torques of the problem are then those of the actuators, and passive joints have none. What is left is
-to hold the loops closed. As differential-algebraic equations
+The tree moves under the forces of its loops, a load on either side of every cut (Xiang et al. 2009, equation 38): the
+torques of the problem are then those of the actuators, and passive joints have none. The loops must stay closed. The
+differential-algebraic equations
 
     q'' = f(q, q', tau, mu),    phi(q) = 0
 
-are of index 3: phi(q) = 0 says nothing of the loop forces mu until it has been differentiated twice. So the index is
-reduced to 1: J q'' + J' q' = 0 at every collocation point, which together with the torques determines q'' and mu there,
-and phi = 0, J q' = 0 once, at the start, from where the motion carries them on. Said again anywhere they would follow
-from the other rows, whose Jacobian would lose its rank.
+have index 3: phi(q) = 0 determines the loop forces mu only after two differentiations. The index is therefore reduced
+to 1: J q'' + J' q' = 0 at every collocation point, which together with the torques determines q'' and mu there, and
+phi = 0, J q' = 0 once, at the start. At any other time these would follow from the other rows, and the Jacobian would
+lose its rank.
 
-What opens the loops after that is what the equations are off between collocation points: at the ends of intervals of
-order 2 degree - 1 for `Radau` and 4 for `HermiteSimpson`, the orders of their points, inside of at most degree + 2 and
-4 (Ascher, Christiansen and Russell 1981). A grid too coarse for the motion, which an optimum may well exploit, shows as
-an acceleration of the gap between nodes, and the solution says so; `colloc.loops.closure_error` measures the gap
+The loops then open by the errors of the equations between collocation points: at the ends of intervals of order
+2 degree - 1 for `Radau` and 4 for `HermiteSimpson`, the orders of their points, inside of at most degree + 2 and 4
+(Ascher, Christiansen and Russell 1981). A grid too coarse for the motion, which an optimum may well exploit, shows as
+an acceleration of the gap between nodes, which the solution reports; `colloc.loops.closure_error` measures the gap
 itself.
 """
 
@@ -37,11 +37,11 @@ from colloc.support.checks import instance
 class CutJoints(Part):
     """A closed chain whose loops are cut, as a part of a problem of its tree.
 
-    States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
-    The loop forces are splines as accelerations are: on every interval of one degree less than `Radau` has, and free to
-    jump between intervals, or quadratic and continuous in `HermiteSimpson`. Joints without actuators have no torque at
-    the collocation points, and next to none between them, unless other parts drive them. Actuators share a load as the
-    cost wants them to, whatever the chain's weights.
+    Prescribe states at the ends for the independent joints only. The guess determines the branch. The loop forces are
+    splines like accelerations: of one degree less than `Radau` on every interval, with jumps between intervals, or
+    quadratic and continuous in `HermiteSimpson`. Joints without actuators have no torque at the collocation points, and
+    almost none between them, unless other parts drive them. The cost determines how actuators share a load; the
+    chain's weights have no effect.
 
     See `IndependentJoints` for loops that are solved at every instant.
 
@@ -49,7 +49,7 @@ class CutJoints(Part):
     ----------
     chain : ClosedChain
     name : str
-        Of the signal with the multipliers, of size r [N, N m]: those of the chain's rows that count, see
+        Name of the signal with the multipliers of the chain's independent rows, of size r [N, N m], see
         `colloc.loops.loop_wrenches`.
 
     Examples
@@ -75,9 +75,9 @@ class CutJoints(Part):
         object.__setattr__(self, "_multipliers", Unknown(self.name, self.chain.rows.size))
 
     def contribution(self) -> Contribution:
-        """Forces of the loops and what they do to the bodies, and that the loops stay closed.
+        """Forces of the loops as signals and loads, and closure in position and velocity at the start.
 
-        That is: closed in position and velocity at the start, in acceleration all along.
+        In acceleration the loops are closed along the motion.
         """
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
@@ -96,7 +96,7 @@ class CutJoints(Part):
 
     @of_instant
     def gap(self, now: Instant) -> ca.SX:
-        """Residual phi of the rows that count, SX, shape (r,) [m, rad]; zero where the loops are closed."""
+        """Residual phi of the independent rows, SX, shape (r,) [m, rad]; zero where the loops are closed."""
         return loop_residual(self.chain, now.q)
 
     @of_instant

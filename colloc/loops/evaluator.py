@@ -1,4 +1,4 @@
-"""Closed chains in numbers: NumPy arrays in, NumPy arrays out."""
+"""Dynamics of closed chains as functions of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ class ChainForces(NamedTuple):
         Zero at passive joints.
     multipliers : ndarray, shape (N, r) [N, N m]
     force, moment : ndarray, shape (N, loops, 3) [N], [N m]
-        What the first body of a loop exerts on the second, at the origin of the second frame and in the axes of the
-        first.
+        Of the first body of a loop on the second, at the origin of the second frame and in the axes of the first.
 
     Examples
     --------
@@ -83,9 +82,9 @@ class ChainDerivatives(NamedTuple):
 class ChainEvaluator:
     """Dynamics of a closed chain evaluated at many samples at once.
 
-    Every method takes arrays with one row per sample, or one sample without that axis, which the results then lack as
-    well: q of all joints, closed (see `assemble`), and ud, udd of the independent ones. Of ball joints on quaternions
-    derivatives by u are by small turns about the axes of the link, while the components ud and udd stay.
+    Every method takes arrays with one row per sample, or one sample without that axis: q of all joints, closed (see
+    `assemble`), and ud, udd of the independent ones. For ball joints on quaternions derivatives by u are by small turns
+    about the axes of the link, at constant components ud and udd.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ class ChainEvaluator:
 
     Examples
     --------
-    >>> co.loops.ChainEvaluator(chain).forces(chain.posture, [0.0], [0.0]).tau.round(2) + 0.0  # what holds it
+    >>> co.loops.ChainEvaluator(chain).forces(chain.posture, [0.0], [0.0]).tau.round(2) + 0.0  # at rest
     array([0.52, 0.  , 0.  ])
     """
 
@@ -128,7 +127,7 @@ class ChainEvaluator:
         Raises
         ------
         InputError
-            For a sample in which the loops are open, or in which the dependent joints are not determined.
+            For a sample with open loops, or with undetermined dependent joints.
         """
         n = self.chain.model.n
         return ChainMotion(*self._evaluate(self._motion, [(n,), (n,)], q=q, ud=ud, udd=udd))
@@ -139,7 +138,7 @@ class ChainEvaluator:
         Raises
         ------
         InputError
-            As `motion`, and at an actuator singularity, which is named.
+            As in `motion`, and at an actuator singularity, which is named.
         """
         shapes = [(self.chain.model.n,), (self.chain.rows.size,), (len(self.chain.loops), 6)]
         tau, multipliers, wrenches = self._evaluate(self._forces, shapes, driven=True, q=q, ud=ud, udd=udd)
@@ -204,7 +203,7 @@ class ChainEvaluator:
     def _evaluate(
         self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **values: Any
     ) -> list[np.ndarray]:
-        """Results at given samples, which are looked at first."""
+        """Results at samples, which are checked first."""
         values = {name: finite_array(name, value) for name, value in values.items()}
         samples = max((len(value) for value in values.values() if value.ndim == 2), default=None)
         sizes = {"q": self._q, "ud": self._ud, "udd": self._udd, "weights": self._weights}

@@ -1,11 +1,11 @@
 """A closed chain in a problem: the independent joints are coordinates, the loops are solved at every instant.
 
 The motion of the independent joints u determines all others, q = q(u) with phi(q(u)) = 0, and the torques of the
-actuators (Lee, Kim, Park, Kim and Bobrow 2005, equations 26 to 46), as on a tree: no loop force is unknown, no loop is
-ever open, and limits, costs and constraints speak of the chain as it is.
+actuators (Lee, Kim, Park, Kim and Bobrow 2005, equations 26 to 46), as on a tree: no loop force is unknown, loops are
+always closed, and limits, costs and constraints are functions of the closed chain.
 
-phi(q) = 0 has no closed form. So the other joints are splines as well, that meet it at collocation points, and from
-where these are between the points Newton's method leads to where the joint is: its corrections are part of the
+phi(q) = 0 has no closed form. The dependent joints are therefore splines as well, which meet it at collocation points.
+At every instant steps of Newton's method lead from these splines to the closed posture: they are part of the
 expressions, and differentiated with them. Two suffice, since a gap of 1e-3 at the spline is one of 1e-12 after them.
 """
 
@@ -46,9 +46,9 @@ _SURPLUS = "surplus_torques"
 class IndependentJoints(Coordinates):
     """A closed chain as a part of a problem of its tree: its independent joints move, the others follow.
 
-    Without a guess the independent joints move uniformly, from the chain's assembled posture; a guess picks its branch
-    by its first posture. Joints without actuators have no torque at all. A ball joint on a quaternion is independent
-    with all of its turns or with none; InputError if not.
+    Without a guess the independent joints move uniformly, from the chain's assembled posture; the first posture of a
+    guess determines the branch. Joints without actuators have no torque. A ball joint on a quaternion must be
+    independent with all of its turns or with none.
 
     See `CutJoints` for all joints as coordinates and the loop forces as unknowns.
 
@@ -56,14 +56,15 @@ class IndependentJoints(Coordinates):
     ----------
     chain : ClosedChain
     surplus : bool
-        Of more actuators than freedoms: whether they share a load as the cost wants them to, so that the force in the
-        null space is free (equations 42 and 43): the torques beyond the freedoms are an unknown signal,
-        "surplus_torques". By default they share it by the chain's weights (equations 72 and 73).
+        With more actuators than degrees of freedom: whether the cost determines how they share a load. The force in the
+        null space is then free (equations 42 and 43), and the surplus torques are an unknown signal, "surplus_torques".
+        By default the chain's weights determine it (equations 72 and 73).
 
     Raises
     ------
     InputError
-        For `surplus` of a chain with no more actuators than freedoms.
+        For `surplus` of a chain with no more actuators than degrees of freedom, and a ball joint that is independent
+        with only some of its turns.
 
     Examples
     --------
@@ -99,27 +100,24 @@ class IndependentJoints(Coordinates):
         return f"IndependentJoints({self.chain!r})"
 
     def contribution(self) -> Contribution:
-        """The torques in surplus, where they are free."""
+        """The surplus torques, if they are free."""
         return Contribution(unknowns=[self._surplus_torques] if self._surplus_torques else [])
 
     @property
     def model(self) -> Model:
-        """The tree."""
         return self.chain.model
 
     @property
     def independent(self) -> list[int]:
-        """Coordinates of the independent joints."""
         return self.chain.independent_dofs
 
     @property
     def passive(self) -> list[str]:
-        """Joints without actuators."""
         return [name for name in self.model.joint_names if name not in self.chain.actuators]
 
     @cached_property
     def _surplus(self) -> list[int]:
-        """Places among the actuators of those that the others can do without, independent joints' last."""
+        """Indices of the actuators in surplus; those of independent joints are chosen last."""
         actuators = self.chain.actuator_dofs
         needed = pivots(
             self.chain.basis(self.chain.posture)[actuators].T,
@@ -134,7 +132,7 @@ class IndependentJoints(Coordinates):
 
     @property
     def closure(self) -> Condition:
-        """Residual of the rows that count, zero."""
+        """Residual of the independent rows, zero."""
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
         labels = tuple(f"loop {name} is closed [{k}]" for k, name in enumerate(loops))
@@ -145,7 +143,6 @@ class IndependentJoints(Coordinates):
 
     @of_instant
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
-        """The state of all joints, given that of the independent ones, and positions near which the others are."""
         for _ in range(_CORRECTIONS):
             step = reduce(self.chain, q).dependent(loop_residual(self.chain, q))
             q = q - self.model.per_displacement(q) @ step
@@ -154,13 +151,11 @@ class IndependentJoints(Coordinates):
 
     @of_instant
     def tangent(self, now: Instant) -> ca.SX:
-        """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
         J = constraint_jacobian(self.chain, now.q, now.qd, now.qdd)
         return state_tangent(reduce(self.chain, now.q), now.qd, now.qdd, J)
 
     @of_instant
     def inverse_dynamics(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
-        """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
         reduction = reduce(self.chain, now.q)
         tree = tree_torques(dynamics, self.model, now.q, now.qd, now.qdd, loads)
         if not self.surplus:
@@ -168,7 +163,7 @@ class IndependentJoints(Coordinates):
         return ca.densify(driven(self.chain, self._shared(reduction, tree, now.signals[_SURPLUS])))
 
     def _shared(self, reduction: Reduction, tree: ca.SX, surplus: ca.SX) -> ca.SX:
-        """Torques of the actuators, some of which are given: A tau = N' tau of the tree."""
+        """Torques of the actuators, with those in surplus known: A tau = N' tau of the tree."""
         A = reduction.basis[self.chain.actuator_dofs, :].T
         needed = [k for k in range(A.shape[1]) if k not in self._surplus]
         torques = ca.SX(A.shape[1], 1)
@@ -178,7 +173,6 @@ class IndependentJoints(Coordinates):
 
     @of_instant
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
-        """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         reduction = reduce(self.chain, now.q)
         N, zero = reduction.basis, ca.SX(self.chain.mobility, 1)
         steady = reduced_motion(reduction, now.qd[self.independent], zero).qdd
@@ -187,7 +181,7 @@ class IndependentJoints(Coordinates):
 
     @of_instant
     def multipliers(self, now: Instant, loads: Sequence[Load] = ()) -> ca.SX:
-        """Multipliers of the rows that count, SX, shape (r,) [N, N m]; see `loop_wrenches`.
+        """Multipliers of the independent rows, SX, shape (r,) [N, N m]; see `loop_wrenches`.
 
             solution.evaluate(lambda now: joints.multipliers(now, problem.wrenches), t)
 
@@ -202,12 +196,12 @@ class IndependentJoints(Coordinates):
 
     @of_instant
     def closing_loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
-        """The forces in the loops, as loads beside those of the environment."""
+        """The forces in the loops."""
         forces = self.multipliers(now, loads)
         return tuple(load.at(now) for load in loop_loads(self.chain, lambda _: forces))
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Closed postures with the independent coordinates of given ones, each shape (N, n_q); see `assemble`."""
+        """Closed postures with the independent coordinates of q, each shape (N, n_q); see `assemble`."""
         return assemble(
             self.chain, finite_array("q", q, (None, self.model.n_q))[:, self.chain.independent_places], start
         )

@@ -5,12 +5,12 @@ the torques tau_r (their reduced system). In the chain the loops carry part of t
 
     tau_r = B tau_a + J' mu,
 
-with B the columns of the actuated joints. No motion N of the chain works against the loops (J N = 0), so that
+with B the columns of the actuated joints. Loop forces do no work in any motion N of the chain (J N = 0), so that
 
     A tau_a = N' tau_r,    A = (N_a)',
 
-which are as many equations as there are freedoms. With as many actuators they determine the torques (equation 31; in
-its terms the independent joints are the actuated ones, A = 1). With more, those of least tau_a' W tau_a are
+which are as many equations as degrees of freedom. With as many actuators they determine the torques (equation 31; there
+the independent joints are the actuated ones, A = 1). With more, those of least tau_a' W tau_a are
 tau_a = W^-1 A' nu, where A W^-1 A' nu = N' tau_r: equations 72 and 73, whose A is (1, phi') with q_v' = phi q_ea'.
 The dependent rows of the first equation then give mu (equation 37 with its transpose, J_p^-T).
 """
@@ -40,7 +40,7 @@ class Actuation(NamedTuple):
     tau : SX, shape (n,) [N m, N]
         Of all joints; zero at passive ones.
     multipliers : SX, shape (r,) [N, N m]
-        Of the rows that count; see `loop_wrenches`.
+        Of the independent rows; see `loop_wrenches`.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def chain_inverse_dynamics(
     ----------
     chain : ClosedChain
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-        Of all joints, and such that the loops stay closed: see `dependent_motion`.
+        Of all joints, with closed loops: see `dependent_motion`.
     loads : sequence of Load
-        What the environment applies; enters as -J' w.
+        Of the environment; they enter as -J' w.
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics of the tree.
 
@@ -88,7 +88,7 @@ def chain_inverse_dynamics(
 
 
 def actuation(reduction: Reduction, torques: ca.SX) -> tuple[Actuation, ca.SX]:
-    """Actuation that replaces the torques (n,) of the tree alone, and nu (mobility,) of the module's docstring."""
+    """Actuation in place of the torques (n,) of the tree, and nu (mobility,) of the module's docstring."""
     chain = reduction.chain
     nu = solve_actuators(reduction, reduction.basis.T @ torques)
     tau = driven(chain, spread_torques(reduction, nu))
@@ -123,9 +123,9 @@ def driven(chain: ClosedChain, torques: ca.SX) -> ca.SX:
 
 @of_chain
 def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
-    """Generalised forces J' mu of the loops on the tree, to be taken from its own torques.
+    """Generalised forces J' mu of the loops on the tree.
 
-    The inverse dynamics of the tree less these are the actuator torques, zero at passive joints: the form with
+    The inverse dynamics of the tree less these forces are the actuator torques, zero at passive joints: the form with
     cut-joint forces as unknowns (Xiang et al. 2009, equation 38).
 
     Parameters

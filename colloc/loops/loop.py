@@ -1,13 +1,13 @@
 """A loop: a frame on one body tied to a frame on another body or on the world, in some directions.
 
 The transform G = (R, p) from the second frame to the first is the product of the joint transforms on the path between
-the two. Every closure that the constructors make is a set of rows linear in G,
+the two. The constructors make closures of rows that are linear in G,
 
     phi_k = tr(G M_k),    M_k constant, shape (4, 4),
 
 which are the basic constraints of Haug (1989, "Computer-aided kinematics and dynamics of mechanical systems", chapter
 9): components of p [m] that must vanish, and components of R [rad], namely e' R a, the sine of the angle by which an
-axis a leans, or the axial vector of R, the sine of the angle about each axis, where all turning is held.
+axis a leans, or the axial vector of R, the sine of the angle about each axis, where no rotation is free.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ class Loop:
     Parameters
     ----------
     kind : str
-        Name of the joint in its place, such as "revolute"; "weld", "on_line" or "on_plane".
+        Name of the equivalent joint, such as "revolute"; "weld", "on_line" or "on_plane".
     name : str
     first, second : Frame
     forms : ndarray, shape (rows, 4, 4)
         M of every row, in the first frame: translations, then rotations.
     translations : int
-        Number of rows that hold p [m]; the others hold R [rad].
+        Number of rows for p [m]; the others are for R [rad].
     upright : ndarray, shape (3, 3)
         tr(R upright) is positive where the frames are aligned and negative at the other root of the rotation rows,
-        half a turn away; zero where no rotation is held.
+        half a turn away; zero without rotation rows.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """Number of directions held."""
+        """Number of rows."""
         return len(self.forms)
 
 
@@ -108,12 +108,12 @@ def weld(name: str, first: Any, second: Any = None) -> Loop:
     ----------
     name : str
     first, second : Frame, or str for the link frame of a body; None is the world's
-        The loop force is what the first exerts on the second.
+        The loop force is that of the first on the second.
 
     Examples
     --------
     >>> loop = co.loops.weld("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     6
     """
     return _loop("weld", name, first, second, np.eye(3), _no_turn(), np.eye(3))
@@ -130,7 +130,7 @@ def revolute_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 
     Examples
     --------
     >>> loop = co.loops.revolute_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     5
     """
     a = unit_vector("axis", axis)
@@ -143,7 +143,7 @@ def prismatic_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0,
     Examples
     --------
     >>> loop = co.loops.prismatic_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     5
     """
     return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn(), np.eye(3))
@@ -155,7 +155,7 @@ def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 
     Examples
     --------
     >>> loop = co.loops.cylindrical_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     4
     """
     a = unit_vector("axis", axis)
@@ -180,7 +180,7 @@ def planar_loop(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 
     Examples
     --------
     >>> loop = co.loops.planar_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     3
     """
     n = unit_vector("normal", normal)
@@ -196,7 +196,7 @@ def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) ->
     Examples
     --------
     >>> loop = co.loops.on_line("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     2
     """
     across = _across(unit_vector("axis", axis))
@@ -209,7 +209,7 @@ def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1))
     Examples
     --------
     >>> loop = co.loops.on_plane("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
-    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    >>> loop.forms.shape[0]  # rows, some of which may be redundant
     1
     """
     n = unit_vector("normal", normal)
@@ -229,7 +229,7 @@ def _loop(
 
 
 def _sizes(placement: Any) -> tuple[int, ...]:
-    """Shape of a placement, as far as it can be distinguished by it: symbols may stand in its rows."""
+    """Shape of a placement, which may have symbols in its rows."""
     if not isinstance(placement, list | tuple):
         return float_array("placement", placement).shape
     return () if any(isinstance(row, list | tuple | np.ndarray) for row in placement) else (len(placement),)
@@ -252,7 +252,7 @@ def _across(axis: np.ndarray) -> np.ndarray:
 
 
 def _no_lean(axis: np.ndarray) -> np.ndarray:
-    """Rows by which an axis of the second frame stays along itself: turns about e1 and about e2."""
+    """Rows that keep an axis of the second frame parallel to itself: no turns about e1 and e2."""
     e1, e2 = _across(axis)
     forms = np.zeros((2, 4, 4))
     forms[0, :3, :3], forms[1, :3, :3] = -np.outer(axis, e2), np.outer(axis, e1)  # tr(R a e') = e' R a
@@ -260,7 +260,7 @@ def _no_lean(axis: np.ndarray) -> np.ndarray:
 
 
 def _no_turn() -> np.ndarray:
-    """Rows by which the second frame does not turn: the axial vector of R."""
+    """Rows that keep the second frame from turning: the axial vector of R."""
     forms = np.zeros((3, 4, 4))
     for k, (i, j) in enumerate(((2, 1), (0, 2), (1, 0))):
         forms[k, j, i], forms[k, i, j] = 0.5, -0.5  # (R_ij - R_ji) / 2

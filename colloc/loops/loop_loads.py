@@ -19,8 +19,7 @@ Multipliers = Callable[[Instant], ca.SX]
 def loop_loads(chain: ClosedChain, multipliers: Multipliers) -> tuple[Load, ...]:
     """The forces of the loops: on the second body of each, and the opposite on the first.
 
-    `multipliers` are a function of the instant, SX, shape (r,) [N, N m], those of the rows that count; see
-    `loop_wrenches`.
+    `multipliers` are a function of the instant, SX, shape (r,) [N, N m], for the independent rows; see `loop_wrenches`.
     """
     sides = [
         (frame, k, sign)
@@ -51,14 +50,14 @@ def _force(chain: ClosedChain, multipliers: Multipliers, loop: int, sign: float,
 
 
 def _moment(chain: ClosedChain, multipliers: Multipliers, loop: int, sign: float, frame: Frame, now: Instant) -> ca.SX:
-    """About the origin of one of the loop's frames."""
+    """Moment about the origin of one of the loop's frames."""
     force, moment = _wrench(chain, multipliers, loop, now)
     arm = _origin(chain.loops[loop].second, now) - _origin(frame, now)
     return sign * (moment + ca.cross(arm, force))
 
 
 def _origin(frame: Frame, now: Instant, shift: ca.SX | None = None) -> ca.SX:
-    """Where the origin of a frame is in the world, or a point that is shifted from it in the axes of its body."""
+    """Position of a frame's origin in the world, optionally with a shift in the axes of its body."""
     place = frame.placement[:3, 3] if shift is None else frame.placement[:3, 3] + shift
     return place if frame.body is None else now.point(frame.body, place).position
 

@@ -1,4 +1,4 @@
-"""A closed chain: a tree, the loops that close it, and who drives it."""
+"""A closed chain: a tree, the loops that close it, and its actuators."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MOST_BALLS = 8  # of which all choices are tried
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedChain(Tabular, Portable):
-    """A tree of bodies closed by loops, with one freedom at least.
+    """A tree of bodies closed by loops, with at least one degree of freedom.
 
-    The turns of ball joints on quaternions count as joints, about the axes of their links; the default takes all of a
-    ball joint as independent or none where it can, as `IndependentJoints` and `assemble` need.
+    The turns of ball joints on quaternions count as joints, about the axes of their links. By default all of a ball
+    joint's turns are independent or none, where possible, as `IndependentJoints` and `assemble` need.
 
     Parameters
     ----------
@@ -35,31 +35,30 @@ class ClosedChain(Tabular, Portable):
         The tree, without symbols.
     loops : sequence of Loop
     independent : sequence of str, optional
-        Joints whose coordinates determine the others, as many as there are freedoms; chosen by pivoting at the
+        Joints whose coordinates determine the others, one for each degree of freedom; chosen by pivoting at the
         assembled posture by default, actuated joints before others.
     actuators : sequence of str, optional
-        Joints that are driven, at least as many as there are freedoms; the independent ones by default. All others
-        are passive.
+        Driven joints, at least one for each degree of freedom; the independent ones by default. All others are passive.
     weights : float or shape (actuators,)
-        Positive; with more actuators than freedoms the torques are those of least sum of weight times torque squared.
+        Positive; with redundant actuators the torques have the least sum of weight times torque squared.
     guess : float or shape (n_q,) [rad, m]
-        Where the assembly is searched, which picks its branch. A number is that of all coordinates but quaternions,
-        which are those of no turn.
+        Start of the search for the assembly, which determines its branch. A number is used for all coordinates except
+        quaternions, which are without a turn.
 
     Attributes
     ----------
     posture : ndarray, shape (n_q,)
         The assembled posture near the guess.
     rows : ndarray of int
-        The rows of the loops' residuals that count; the others follow from them (a planar loop posed in space holds
-        its plane more than once), and their forces, which rigid bodies do not determine, are taken as zero.
+        Indices of the independent rows of the loops' residuals. The others follow from them (a planar loop posed in
+        space keeps its plane more than once), and their forces, which rigid bodies do not determine, are taken as zero.
 
     Raises
     ------
     InputError
-        For an unknown body or joint, a chain that cannot be closed, a singular posture, a chain without freedom,
-        coordinates that are not independent, too few actuators, or some that cannot drive it, and weights that are
-        not positive.
+        For an unknown body or joint, a chain that cannot be closed, a singular posture, a chain without a degree of
+        freedom, coordinates that are not independent, too few actuators, or some that cannot drive it, and weights that
+        are not positive.
 
     Examples
     --------
@@ -121,7 +120,7 @@ class ClosedChain(Tabular, Portable):
 
     @property
     def mobility(self) -> int:
-        """Number of freedoms."""
+        """Number of degrees of freedom."""
         return self.model.n - self.rows.size
 
     @cached_property
@@ -136,9 +135,9 @@ class ClosedChain(Tabular, Portable):
 
     @cached_property
     def independent_places(self) -> list[int]:
-        """Where the positions of the independent joints stand in q, in their order; of a ball joint all four.
+        """Indices in q of the independent joints' positions, in their order; all four of a ball joint.
 
-        InputError for a ball joint with turns that are independent and turns that are not: these have no coordinates.
+        InputError for a ball joint with both independent and dependent turns, which have no coordinates.
         """
         for ball, (_, dofs) in self.model.balls.items():
             turns = [name for name in self.model.joint_names[dofs] if name in self.independent]
@@ -163,7 +162,7 @@ class ClosedChain(Tabular, Portable):
 
     @property
     def redundant(self) -> bool:
-        """Whether there are more actuators than freedoms."""
+        """Whether there are more actuators than degrees of freedom."""
         return len(self.actuator_dofs) > self.mobility
 
     def basis(self, q: np.ndarray) -> np.ndarray:
@@ -175,7 +174,7 @@ class ClosedChain(Tabular, Portable):
         return basis
 
     def undriven(self, bases: np.ndarray) -> tuple[int, str] | None:
-        """The first of several bases, (N, n, mobility), with a motion that moves no actuator, and what then moves."""
+        """The first of several bases, (N, n, mobility), with a motion that moves no actuator, and the moving joints."""
         bases = finite_array("bases", bases, (None, self.model.n, self.mobility))
         values, motions = np.linalg.svd(bases[:, self.actuator_dofs])[1:]
         stuck = values[:, -1] <= ACTUATED * np.linalg.norm(bases, 2, axis=(1, 2))
@@ -209,7 +208,7 @@ class ClosedChain(Tabular, Portable):
         return tuple(self.independent)
 
     def _dependent_joints(self, J: np.ndarray, preferred: list[int]) -> list[int]:
-        """Coordinates that pivoting makes dependent; all turns of a ball joint or none where that can be."""
+        """Coordinates that pivoting makes dependent; all turns of a ball joint or none, where possible."""
         dependent = pivots(J, preferred)
         turns = [list(range(dofs.start, dofs.stop)) for _, dofs in self.model.balls.values()]
         if len(turns) > _MOST_BALLS or all(len(set(ball) & set(dependent)) in (0, 3) for ball in turns):
@@ -253,7 +252,7 @@ class ClosedChain(Tabular, Portable):
 
 
 def _guessed(model: Model, guess: Any) -> np.ndarray:
-    """Where to search, with quaternions of length one."""
+    """Start of the search, with unit quaternions."""
     values = finite_array("guess", guess)
     if values.ndim:
         return model.of_unit_length(finite_array("guess", guess, (model.n_q,)))

@@ -1,4 +1,4 @@
-"""Closing a chain numerically: residual and Jacobian of all rows at a posture, least squares, and which rows count."""
+"""Closing a chain numerically: residual and Jacobian of all rows at a posture, least squares, independent rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from colloc.support.lazy import cached_property
 CLOSED = 1e-10  # m, rad: largest residual of a closed chain
 RANK = 1e-7  # of the longest column: what is shorter counts as none
 NEARBY = 0.02  # rad, m: how far postures are displaced that tell a singular posture from its neighbours
-PREFER = 1e-2  # likewise: what is longer is taken before others where it is asked for
+PREFER = 1e-2  # likewise: preferred columns that are longer are taken before others
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +52,12 @@ class Closures:
         return np.array(phi).ravel(), np.array(J)
 
     def inverted(self, q: np.ndarray) -> list[str]:
-        """Names of the loops that are closed half a turn from where they belong."""
+        """Names of the loops that are closed at half a turn from their frames' alignment."""
         upright = np.array(self._function(q)[2]).ravel()
         return [loop.name for loop, value in zip(self.loops, upright, strict=True) if value < 0]
 
     def displaced(self, q: np.ndarray, step: np.ndarray, joints: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        """The posture with some joints displaced, all by default, the others where they are."""
+        """The posture with some joints displaced, all by default."""
         x = np.zeros(self.model.n)
         x[joints] = step
         return self.model.displaced(q, x)
@@ -65,9 +65,9 @@ class Closures:
     def close(
         self, q: np.ndarray, rows: np.ndarray | slice = slice(None), joints: Sequence[int] | slice = slice(None)
     ) -> np.ndarray:
-        """The posture near q that leaves least of the residual (Levenberg-Marquardt, coordinates unscaled).
+        """The posture near q with the least residual (Levenberg-Marquardt, coordinates unscaled).
 
-        Of the residual, shape (rows,), some rows may count alone, and some joints may move alone.
+        The residual may be restricted to some rows, and the motion to some joints.
         """
         damping = 1e-6
         phi, J = (part[rows] for part in self.at(q))
@@ -89,9 +89,9 @@ class Closures:
 
 
 def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
-    """Columns of a matrix that span what all columns span, by QR with column pivoting.
+    """Columns of a matrix that span its range, by QR with column pivoting.
 
-    Those preferred are taken first, as long as they are well independent.
+    Preferred columns are taken first, if they are well independent.
     """
     rest = np.array(matrix, dtype=float)
     longest = np.linalg.norm(rest, axis=0).max(initial=0.0)
@@ -122,7 +122,7 @@ def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
 
 
 def check_closed(closures: Closures, q: np.ndarray, where: str = "") -> None:
-    """InputError that names the loop that is open widest, or closed half a turn from where it belongs."""
+    """InputError naming the loop with the largest gap, or one that is closed at half a turn."""
     if gap := described_gap(closures, q):
         raise InputError(f"the chain cannot be closed{where}: {gap}")
     if inverted := closures.inverted(q):
@@ -130,7 +130,7 @@ def check_closed(closures: Closures, q: np.ndarray, where: str = "") -> None:
 
 
 def described_gap(closures: Closures, q: np.ndarray) -> str:
-    """The loop that is open widest and by how much, in words; empty where all are closed."""
+    """The loop with the largest gap, and the gap, as text; empty if all are closed."""
     phi = closures.at(q)[0]
     k = int(np.abs(phi).argmax())
     if np.abs(phi[k]) <= CLOSED:
@@ -143,10 +143,10 @@ def described_gap(closures: Closures, q: np.ndarray) -> str:
 
 
 def independent_rows(closures: Closures, posture: np.ndarray) -> np.ndarray:
-    """Rows that count, ascending.
+    """Indices of the independent rows, in ascending order.
 
-    Those left out must follow from the others not only here: postures nearby in which the others are closed must
-    close them too. If not, the posture is a singular one.
+    The redundant rows must follow from them in a neighbourhood: nearby postures that close the independent rows must
+    close the others too. If not, the posture is singular.
     """
     rows = np.sort(np.array(pivots(closures.at(posture)[1].T), dtype=int))
     left_out = np.setdiff1d(np.arange(closures.row_loops.size), rows)

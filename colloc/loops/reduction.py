@@ -1,11 +1,11 @@
-"""Dependent joints from independent ones at a closed posture: rates, accelerations, and how they change.
+"""Dependent joints from independent ones at a closed posture: rates, accelerations, and their derivatives.
 
 Along every motion phi = 0, J qd = 0 and J qdd + J' qd = 0. With the rows split over the dependent (d) and independent
 (i) coordinates, J_d N_d = -J_i gives the basis N of all motions, qd = N ud. Its time derivatives follow from J N = 0:
 
     J_d N_d' = -J' N,    J_d N_d'' = -(J'' N + 2 J' N').
 
-A derivative by a coordinate commutes with that by time, so that the change of the state with u, ud and udd is
+Derivatives by a coordinate and by time commute, so that the derivative of the state by u, ud and udd is
 
     q :    N
     qd :   N'    N
@@ -42,13 +42,13 @@ class Reduction(NamedTuple):
         return self.orthogonal @ ca.solve(self.triangular.T, right)
 
     def dependent(self, right: ca.SX) -> ca.SX:
-        """Change (n, k) of all coordinates with J x = right and the independent ones held."""
+        """Change (n, k) of all coordinates with J x = right and constant independent ones."""
         full = ca.SX(self.chain.model.n, right.shape[1])
         full[self.chain.dependent_dofs, :] = self.solve(right)
         return ca.sparsify(full)
 
     def multipliers(self, torques: ca.SX) -> ca.SX:
-        """Multipliers (r, k) whose loop forces equal generalised forces (n, k) at the dependent joints."""
+        """Multipliers (r, k) with loop forces equal to generalised forces (n, k) at the dependent joints."""
         return self.solve_transposed(torques[self.chain.dependent_dofs, :])
 
 
@@ -67,7 +67,7 @@ class DependentMotion(NamedTuple):
 
 @of_chain
 def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
-    """Residual of the rows that count.
+    """Residual of the independent rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
 
 @of_chain
 def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Jet:
-    """Jacobian of the residual of the rows that count, and its time derivatives.
+    """Jacobian of the residual of the independent rows, and its time derivatives.
 
     Lee et al. (2005), equations 79 to 83, see `colloc.loops.closure`. The residual has the rate J qd and the
     acceleration J qdd + J' qd. The derivatives of the latter by q, qd and qdd are J'', 2 J' and J.
@@ -166,7 +166,7 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Dep
 
 
 def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> DependentMotion:
-    """`dependent_motion` of a posture already reduced."""
+    """`dependent_motion` for a reduced posture."""
     chain, qd = reduction.chain, ca.densify(reduction.basis @ ud)
     rate = jacobians(chain, reduction.paths, qd, ca.SX(chain.model.n, 1)).rate
     return DependentMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
@@ -193,10 +193,10 @@ def basis_motion(reduction: Reduction, J: Jet) -> Jet:
 
 
 def state_tangent(reduction: Reduction, qd: ca.SX, qdd: ca.SX, J: Jet) -> ca.SX:
-    """S: change of the state (q, qd, qdd) with u, ud and udd, SX, shape (3n, 3m), at rates of all joints.
+    """S: derivative of the state (q, qd, qdd) by u, ud and udd, SX, shape (3n, 3m), at rates of all joints.
 
     Displacements x of ball joints on quaternions have x' = v + A x with v the change of qd and A of
-    `Model.displacement_rates`; of all others A is zero, and the rows are those of the module's docstring.
+    `Model.displacement_rates`; for all others A is zero, and the rows are those of the module's docstring.
     """
     N, model = basis_motion(reduction, J), reduction.chain.model
     zero = ca.SX(*N.value.shape)
@@ -214,7 +214,7 @@ def state_tangent(reduction: Reduction, qd: ca.SX, qdd: ca.SX, J: Jet) -> ca.SX:
 
 
 def jacobians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX) -> Jet:
-    """`constraint_jacobian` of paths already computed."""
+    """`constraint_jacobian` for known paths."""
     pairs = zip(chain.loops, paths, strict=True)
     rows = chain.rows.tolist()
     jacobian = stacked([loop_jacobian(loop, chain.model.n, moving(p, qd, qdd)) for loop, p in pairs])
@@ -222,7 +222,7 @@ def jacobians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX)
 
 
 def hessians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
-    """`constraint_hessian` of paths already computed."""
+    """`constraint_hessian` for known paths."""
     shares = all_multipliers(chain, multipliers)
     total = [ca.SX(chain.model.n, chain.model.n) for _ in range(3)]
     for loop, p, share in zip(chain.loops, paths, shares, strict=True):
@@ -232,7 +232,7 @@ def hessians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX, 
 
 
 def all_multipliers(chain: ClosedChain, multipliers: ca.SX) -> list[ca.SX]:
-    """Multipliers of all rows of every loop; zero for rows that do not count."""
+    """Multipliers of all rows of every loop; zero for redundant rows."""
     full = ca.SX(chain.closures.row_loops.size, 1)
     full[chain.rows.tolist(), :] = multipliers
     ends = [0, *(sum(loop.rows for loop in chain.loops[: k + 1]) for k in range(len(chain.loops)))]

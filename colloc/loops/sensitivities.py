@@ -103,7 +103,7 @@ def chain_sensitivities(
     ud, udd : SX, shape (mobility,)
         Rates and accelerations of the independent joints.
     loads : sequence of Load
-        They may depend on q.
+        May depend on q.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def chain_hessian(
     Parameters
     ----------
     weights : SX, shape (n,)
-        Those of passive joints play no part.
+        Those of passive joints have no effect.
 
     Returns
     -------

@@ -1,9 +1,15 @@
 """Muscles: paths, curves, tendons, activation, metabolic rates, and how they drive the joints of a model.
 
-`curves` has the four curves of a Hill muscle; `path` and `wrapping` how a muscle runs over the skeleton, `polynomial`
-its length as a polynomial of the coordinates; `muscle` is one muscle, `files` makes one of what a file says; `fibers`
-has what fibers and tendons do in a state, `activation` what precedes activation, `metabolics` what it costs,
-`passive_torque` what tissue beside muscles does. `muscles` makes of all that unknowns and constraints of a problem.
+curves          the four curves of a Hill muscle
+path, wrapping  the path of a muscle over the skeleton
+polynomial      its length as a polynomial of the coordinates
+muscle          one muscle
+files           muscles from the data of files
+fibers          the state of fibers and tendons
+activation      from excitation to activation
+metabolics      metabolic rates
+passive_torque  torques of other tissue
+muscles         muscles in a problem: unknowns and constraints
 """
 
 from colloc.muscles.curves import OPENSIM, PUBLISHED, MuscleCurves

@@ -29,7 +29,7 @@ def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, shar
     rise, fall : SX, DM or float, shape (m,) [s]
         Time constants of activation and of deactivation.
     sharpness : float
-        Of the change between the two as the excitation passes the activation.
+        Of the transition between the two as the excitation passes the activation.
 
     Returns
     -------
@@ -43,10 +43,10 @@ def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, shar
 
 @validated(rate=elementwise(), activation=elementwise(), rise=elementwise(), fall=elementwise())
 def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
-    """Rows that are not negative where some excitation from 0 to 1 has this rate (De Groote et al. 2009, equation 8).
+    """Rows that are nonnegative where some excitation from 0 to 1 has this rate (De Groote et al. 2009, equation 8).
 
-    Linear in rate and activation, and no excitation is needed: in every muscle the fall must not be faster than
-    deactivation, nor the rise than activation.
+    They are linear in rate and activation, without an excitation: no muscle falls faster than by deactivation, or rises
+    faster than by activation.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
 
 
 def _check_sizes(**values: Any) -> None:
-    """InputError unless all that is no scalar has one shape."""
+    """InputError unless all values that are no scalars have the same shape."""
     shapes = {name: (1, 1) if isinstance(value, float) else value.shape for name, value in values.items()}
     if len({shape for shape in shapes.values() if shape != (1, 1)}) > 1:
         raise InputError(f"muscles must be as many everywhere, got {', '.join(f'{n} {s}' for n, s in shapes.items())}")

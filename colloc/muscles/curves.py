@@ -62,7 +62,7 @@ class MuscleCurves(Portable):
 
     @validated(length=elementwise())
     def passive_force(self, length: Any) -> Any:
-        """Force of the fiber that is not active at a length.
+        """Force of the inactive fiber at a length.
 
         >>> round(co.muscles.OPENSIM.passive_force(1.2), 6)
         0.069401
@@ -92,7 +92,7 @@ class MuscleCurves(Portable):
 
     @validated(force=elementwise())
     def tendon_length(self, force: Any) -> Any:
-        """Length of the tendon at a force, which is over minus the curve's offset.
+        """Length of the tendon at a force above minus the curve's offset.
 
         >>> round(co.muscles.OPENSIM.tendon_length(1.0), 3)  # 4.9 % longer than slack
         1.049
@@ -112,7 +112,7 @@ class MuscleCurves(Portable):
 
     @validated(force=elementwise())
     def tendon_energy(self, force: Any) -> Any:
-        """Integral of the tendon's force from the length at which it is zero to that at a force, in F0 slack lengths.
+        """Integral of the tendon's force over its length, from zero force to a force, in F0 slack lengths.
 
         >>> round(co.muscles.OPENSIM.tendon_energy(1.0), 4)
         0.0175
@@ -121,12 +121,12 @@ class MuscleCurves(Portable):
         return force / growth - offset * ca.log((force + offset) / offset) / growth
 
     def with_active(self, *, width: float) -> MuscleCurves:
-        """These curves with active force over a wider range of lengths, or a narrower one, about the optimal length.
+        """These curves with active force over a wider or narrower range of lengths about the optimal length.
 
         Parameters
         ----------
         width : float
-            Of the range, 1 as it is; OpenSim's `active_force_width_scale`.
+            Factor of the range; OpenSim's `active_force_width_scale`.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class MuscleCurves(Portable):
         Parameters
         ----------
         strain : float or None
-            Of the fiber beyond its optimal length, 0.6 of OpenSim's curves; None for no passive force.
+            Of the fiber beyond its optimal length, 0.6 for OpenSim's curves; None for no passive force.
 
         Examples
         --------
@@ -160,14 +160,14 @@ class MuscleCurves(Portable):
         return replace(self, passive=(growth, offset, exp(4.0) - offset))
 
     def with_tendon(self, *, strain: float | None = None, growth: float | None = None) -> MuscleCurves:
-        """These curves with a tendon of another stiffness, whose force at slack length stays what it is.
+        """These curves with a tendon of another stiffness, and the same force at slack length.
 
         Parameters
         ----------
         strain : float
-            At the maximal isometric force: 0.049 of OpenSim's curves.
+            At the maximal isometric force: 0.049 for OpenSim's curves.
         growth : float
-            In its place the exponent: 35 as published.
+            The exponent, in place of `strain`: 35 as published.
 
         Examples
         --------

@@ -14,9 +14,9 @@ from colloc.muscles.muscle import Muscle
 
 
 class Fibers(NamedTuple):
-    """What muscles do at an instant, SX, each shape (m,).
+    """State of muscles at an instant, SX, each shape (m,).
 
-    Lengths and velocities are those of the fibers, along them; forces of the fibers as well.
+    Lengths, velocities and forces are those of the fibers, along them, unless named after path or tendon.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Fibers(NamedTuple):
         Of the pennation angle.
     active_force, passive_force, damping_force : SX [N]
     tendon_force : SX [N]
-        With a rigid tendon the fibers' along it; with a compliant one the state.
+        Of a rigid tendon the component of the fibers' force along it; of a compliant one the state.
 
     See Also
     --------
@@ -63,17 +63,17 @@ class Fibers(NamedTuple):
 
     @property
     def force(self) -> ca.SX:
-        """Of the whole fiber, along it [N]."""
+        """Force of the whole fiber, along it [N]."""
         return self.active_force + self.passive_force + self.damping_force
 
     @property
     def fiber_power(self) -> ca.SX:
-        """That the fibers' forces deliver as they shorten [W]."""
+        """Power of the fibers' forces, positive as they shorten [W]."""
         return -self.force * self.velocity
 
     @property
     def tendon_power(self) -> ca.SX:
-        """That the tendons deliver as they shorten [W]."""
+        """Power of the tendons' forces, positive as they shorten [W]."""
         return -self.tendon_force * self.tendon_velocity
 
 
@@ -99,14 +99,14 @@ class Numbers:
 
 
 def with_rigid_tendon(numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX) -> Fibers:
-    """Tendons at slack length: the fibers follow the path, and the tendon force is theirs."""
+    """Tendons at slack length: the fibers follow the path, and their force is that of the tendon."""
     return _fibers(numbers, activation, (length, velocity), (numbers.slack, ca.SX(*length.shape)))
 
 
 def with_compliant_tendon(
     numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX, tension: ca.SX, tension_rate: ca.SX
 ) -> Fibers:
-    """Tendons as long as their tension, in maximal isometric forces, makes them; the fibers have what is left.
+    """Tendons stretched by their tension, in maximal isometric forces; fibers have the rest of the path.
 
     The two forces agree where `imbalance` is zero.
     """
@@ -127,7 +127,7 @@ def _fibers(
     tendon: tuple[ca.SX, ca.SX],
     tendon_force: ca.SX | None = None,
 ) -> Fibers:
-    """From length and velocity of path and tendon; without a tendon force the tendon's is that of the fibers."""
+    """The state from length and velocity of path and tendon; the tendon force is that of the fibers by default."""
     along, along_velocity = (of_path - of_tendon for of_path, of_tendon in zip(path, tendon, strict=True))
     length = ca.sqrt((numbers.fiber * ca.sin(numbers.pennation)) ** 2 + along**2)
     cosine = along / length

@@ -1,4 +1,4 @@
-"""Muscles of what files say of them."""
+"""Muscles from the data of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colloc.support.checks import instance, spelt
 
 
 class PointRecord(Protocol):
-    """A point of a path as a file has it; entries of its position may follow coordinates."""
+    """A point of a path in a file; entries of its position may follow coordinates."""
 
     @property
     def body(self) -> str | None: ...
@@ -30,7 +30,7 @@ class PointRecord(Protocol):
 
 @runtime_checkable
 class MuscleRecord(Protocol):
-    """A muscle as a file has it: a `colloc.formats.MuscleData`, or what has the same attributes."""
+    """A muscle in a file: a `colloc.formats.MuscleData`, or an object with the same attributes."""
 
     @property
     def name(self) -> str: ...
@@ -56,17 +56,17 @@ class MuscleRecord(Protocol):
 
 @spelt
 def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
-    """A muscle with the path and the numbers that a file has for it, whatever the kind of muscle there.
+    """A muscle with the path and the numbers of a file, for any kind of muscle.
 
     Its curves are those of `Muscle`, not the file's: OpenSim replaces Thelen's and Millard's muscles by those of De
-    Groote et al. in the same way. Paths go straight where the file wraps them round surfaces.
+    Groote et al. in the same way. Paths are straight in place of the file's wrapping surfaces.
 
     Parameters
     ----------
     record : MuscleData
         An entry of `Reading.muscles`.
     **numbers :
-        Arguments of `Muscle` in place of the file's, or beside them.
+        Arguments of `Muscle` that replace or complement those of the file.
 
     See Also
     --------
@@ -98,7 +98,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
 
 
 def _position(point: PointRecord) -> Any:
-    """As a `ViaPoint` takes it: numbers, or a function of the instant where an entry follows a coordinate."""
+    """Position for a `ViaPoint`: numbers, or a function of the instant if an entry follows a coordinate."""
     return partial(_moving, point) if any(isinstance(part, Coupling) for part in point.position) else point.position
 
 

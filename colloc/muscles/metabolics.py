@@ -1,8 +1,8 @@
 """Metabolic rate of muscles (Bhargava et al. 2004, J. Biomech. 37), smooth.
 
-Heat of activation, of maintenance and of shortening, and mechanical work, per muscle. Where the model has corners, a
-hyperbolic tangent takes their place, and heat of maintenance grows with the fiber's length (Falisse et al. 2019, J. R.
-Soc. Interface 16), where the original lets it fall again beyond the optimal one.
+Heat of activation, of maintenance and of shortening, and mechanical work, per muscle. Hyperbolic tangents replace the
+corners of the model, and heat of maintenance grows with the fiber's length (Falisse et al. 2019, J. R. Soc. Interface
+16), whereas the original falls again beyond the optimal length.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _MAINTENANCE = 74.0, 111.0  # W/kg
 
 
 class MetabolicRate(NamedTuple):
-    """Power that each muscle turns over, SX, each shape (m,) [W].
+    """Metabolic power of each muscle, SX, each shape (m,) [W].
 
     Parameters
     ----------
     activation, maintenance, shortening : SX
-        Heat rates, that of shortening as raised to keep the whole from turning negative.
+        Heat rates; that of shortening is raised where the total would be negative.
     work : SX
-        Of the contractile fibers as they shorten.
+        Mechanical power of the contractile fibers, positive as they shorten.
     total : SX
-        All of it, no less heat than 1 W for each kilogram of muscle.
+        The sum, with at least 1 W of heat for each kilogram of muscle.
 
     See Also
     --------
@@ -55,12 +55,12 @@ class MetabolicRate(NamedTuple):
 
 
 def muscle_masses(numbers: Numbers) -> ca.SX:
-    """SX, shape (m,) [kg]: volume of optimal fibers, whose cross-section follows from the specific tension."""
+    """Masses, SX, shape (m,) [kg], from the volume of optimal fibers; specific tension gives the cross-section."""
     return numbers.force * numbers.fiber * _DENSITY / numbers.column("specific_tension")
 
 
 def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX, sharpness: float = CORNERS) -> MetabolicRate:
-    """Of fibers in a state, SX, shape (m,) each [W]; sharpness [1/W] is that of corners of powers."""
+    """Metabolic rate of fibers in a state, SX, each shape (m,) [W]; sharpness [1/W] of corners of powers."""
     mass, slow = muscle_masses(numbers), numbers.column("slow_fraction")
     slow_excited = slow * ca.sin(np.pi / 2 * excitation)
     fast_excited = (1 - slow) * (1 - ca.cos(np.pi / 2 * excitation))

@@ -29,7 +29,7 @@ from colloc.support.pickling import Portable
 @spelt
 @dataclass(frozen=True, eq=False)
 class Muscle(Portable):
-    """A muscle with its tendon, of Hill's type: a contractile fiber beside an elastic one, in series with a tendon.
+    """A muscle of Hill's type: a contractile fiber parallel to an elastic one, in series with a tendon.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ class Muscle(Portable):
     max_isometric_force : float or SX [N]
     optimal_fiber_length, tendon_slack_length : float or SX [m]
     pennation : float or SX [rad]
-        Angle between fibers and tendon at the optimal fiber length; their distance from each other stays.
+        Angle between fibers and tendon at the optimal fiber length; the thickness of the muscle is constant.
     max_velocity : float [1/s]
         Of shortening, in optimal fiber lengths.
     damping : float
-        Force of the fiber, in maximal isometric forces, at the maximal velocity, beside its curves; keeps equations
-        regular where activation and length leave the fiber no force.
+        Additional force of the fiber at the maximal velocity, in maximal isometric forces; keeps equations regular
+        where the curves give no force.
     activation_time, deactivation_time : float [s]
     slow_fraction : float
         Share of slow-twitch fibers, 0 to 1, for metabolic rates.
     specific_tension : float [Pa]
-        Isometric force of a cross-section, for the muscle's mass.
+        Isometric force per cross-section, for the muscle's mass.
     curves : MuscleCurves
 
     See Also

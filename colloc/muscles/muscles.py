@@ -1,4 +1,4 @@
-"""The muscles of a model in a problem: unknowns, equations, and what they do along a motion."""
+"""The muscles of a model in a problem: unknowns, equations, and their state along a motion."""
 
 from __future__ import annotations
 
@@ -46,35 +46,35 @@ _SHORTEST, _LONGEST = 0.4, 1.6  # optimal lengths at which fibers give a force w
 @spelt
 @dataclass(frozen=True, eq=False)
 class Muscles(Part):
-    """Muscles that drive the joints of a model: a part of a problem, and what they do along its motion.
+    """Muscles that drive the joints of a model: a part of a problem.
 
-    To every joint that a muscle crosses, and to those that have a reserve or a passive torque, they give moment arms
-    times tendon forces, passive torque and reserve. Nothing is integrated but activations and, where tendons are
-    compliant, their tension. Unknowns of a problem are `activation` with `activation_rate` or `excitation`, `tension`
-    (in maximal isometric forces) and `reserve`, one entry a muscle or reserve.
+    The torque of every joint that a muscle crosses, and of those with a reserve or a passive torque, is moment arms
+    times tendon forces, plus passive torque and reserve. The only states are activations and the tension of compliant
+    tendons. Unknowns of a problem are `activation` with `activation_rate` or `excitation`, `tension` (in maximal
+    isometric forces) and `reserve`, one entry for each muscle or reserve.
 
     Parameters
     ----------
     model : Model
     muscles : sequence of Muscle
     tendons : {"rigid", "compliant"}
-        Compliant ones make the tendons' tension a state, whose equation is that fibers and tendons pull alike.
+        With compliant tendons their tension is a state, and its equation the balance of fibers and tendons.
     activation : {"implicit", "explicit", "instantaneous"}
-        What precedes activation: its rate, within what some excitation could do; an excitation; or nothing, activations
-        are free signals.
+        The control: rates of activation within the limits of excitation; excitations; or activations themselves, as
+        free signals.
     reserves : mapping of str to float [N m, N]
-        By joint, an actuator of this size beside the muscles, whose signal lies between -1 and 1.
+        By joint, the size of an additional actuator, whose signal lies between -1 and 1.
     passive : mapping of str to callable
-        By joint, torque as a function of coordinate and velocity: such as a `PassiveTorque`.
+        By joint, torque as a function of coordinate and velocity, such as a `PassiveTorque`.
     lower : float
         Least activation.
     joints : sequence of str, optional
         Joints at which they act; by default those they cross and those with a reserve or a passive torque.
     sharpness : float
-        Of the change between rise and fall of explicit activation: 10 by default, with which
-        activation rises by its own time constant and falls by its own; as published, and in OpenSim if nothing is said,
-        0.1, with which it follows the excitation either way by a mean of both, and squared excitations have smooth
-        optima. With 10 these pulse, since what rises fast and falls slowly is cheapest held up by short bursts.
+        Of the transition between rise and fall of explicit activation. With 10, the default, activation rises and falls
+        by separate time constants. With 0.1, as published and OpenSim's default, it follows the excitation by a mean of
+        both, and squared excitations have smooth optima. With 10 these pulse, since short bursts are the cheapest way
+        to hold an activation that rises fast and falls slowly.
 
     See Also
     --------
@@ -155,14 +155,13 @@ class Muscles(Part):
 
     @cached_property
     def driven(self) -> tuple[str, ...]:
-        """Joints at which muscles, reserves and passive torques act."""
         if self.joints is not None:
             return tuple(self.joints)
         crossed = {self.model.joint_names[k] for k in self.length_graph[2].sparsity().get_triplet()[1]}
         return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
 
     def contribution(self) -> Contribution:
-        """Unknowns, rows that stand for an excitation, sizes of torques; fiber lengths and tendon forces as signals."""
+        """Unknowns, rows for limits of excitation, sizes of torques; fiber lengths and tendon forces as signals."""
         rows = []
         if self.activation == "implicit":
             labels = [f"{name} {way}" for way in ("falls", "rises") for name in self.names]
@@ -195,7 +194,7 @@ class Muscles(Part):
 
     @property
     def _sizes(self) -> dict[str, float]:
-        """Natural sizes of the driven joints' torques: a tenth of what all muscles could give at once, 1 at least."""
+        """Natural sizes of the driven joints' torques: a tenth of the torque of all muscles together, at least 1."""
         q, _, slopes = self.length_graph
         size = ca.substitute(ca.fabs(slopes).T @ self._numbers.force / 10, q, ca.SX(self.model.neutral))
         numeric = ca.evalf(size).full().ravel() if not ca.symvar(size) else np.ones(self.model.n)
@@ -203,22 +202,22 @@ class Muscles(Part):
         return {joint: sizes[joint] for joint in self.driven}
 
     def steady(self, s: float = 0.0) -> Condition:
-        """Tensions that do not change at one time, a fraction of the duration: compliant tendons in a motion from rest.
+        """Constant tensions at one time, a fraction of the duration: compliant tendons in a motion from rest.
 
-        Without it tendons and fibers may begin, at no cost, in a state that is gone within milliseconds.
+        Without it tendons and fibers may begin, at no cost, in a state that decays within milliseconds.
         """
         if self.tendons != "compliant":
             raise InputError('steady tensions need tendons="compliant"')
         return at(s, lambda now: now.rate("tension"), equals=0.0, unit="1/s", name="steady tension")
 
     def lengths(self, now: Instant) -> ca.SX:
-        """Of the paths, SX, shape (m,) [m]."""
+        """Lengths of the paths, SX, shape (m,) [m]."""
         return self._at(now)[0]
 
     def moment_arms(self, now: Instant) -> ca.SX:
-        """Of every muscle about every joint, SX, shape (m, n) [m]: by how much one unit shortens it.
+        """Moment arms of every muscle about every joint, SX, shape (m, n) [m]: its shortening per unit of the joint.
 
-        Of a ball joint on a quaternion about the axes of its link.
+        Those of a ball joint on a quaternion are about the axes of its link.
         """
         return -self._at(now)[1]
 
@@ -249,7 +248,7 @@ class Muscles(Part):
         return self.fibers(now).length
 
     def tendon_forces(self, now: Instant) -> ca.SX:
-        """SX, shape (m,) [N]."""
+        """Tendon forces, SX, shape (m,) [N]."""
         return self._tendon_forces(now, *self._at(now))
 
     def _tendon_forces(self, now: Instant, lengths: ca.SX, slopes: ca.SX) -> ca.SX:
@@ -258,7 +257,7 @@ class Muscles(Part):
         return self._fibers(now, lengths, slopes).tendon_force
 
     def torques(self, now: Instant) -> dict[str, ca.SX]:
-        """Of muscles, passive tissue and reserves together, by joint, SX, scalar [N m, N]."""
+        """Torques of muscles, passive tissue and reserves together, by joint, SX, scalar [N m, N]."""
         lengths, slopes = self._at(now)
         total = -slopes.T @ self._tendon_forces(now, lengths, slopes)
         indices = {joint: k for k, joint in enumerate(self.model.joint_names)}
@@ -270,9 +269,9 @@ class Muscles(Part):
         return {joint: total[indices[joint]] for joint in self.driven}
 
     def metabolic_rate(self, now: Instant, fibers: Fibers | None = None, sharpness: float = CORNERS) -> MetabolicRate:
-        """Power that each muscle turns over, see `MetabolicRate`; without an excitation, of the activation.
+        """Metabolic power of each muscle, see `MetabolicRate`; from the activation if there is no excitation.
 
-        Add 1.2 W for each kilogram of the body for what it needs at rest.
+        Add 1.2 W for each kilogram of the body for its metabolic rate at rest.
 
         Parameters
         ----------
@@ -280,9 +279,9 @@ class Muscles(Part):
         fibers : Fibers, optional
             In place of those of the instant.
         sharpness : float [1/W]
-            Of two corners: where a muscle's heat is the least it can be, and where it would turn over less than
-            nothing. By default 10, as in OpenSim and PredSim: within some 0.1 W, of hundreds that a leg's muscles turn
-            over, which takes Newton's method hundreds of iterations. With 1 rates are less by up to 0.14 W a corner.
+            Of two corners: at the least heat of a muscle, and at a total of zero. The default, 10, as in OpenSim and
+            PredSim, smooths within some 0.1 W, of hundreds for a leg, and Newton's method takes hundreds of iterations.
+            With 1 rates are less by up to 0.14 W for each corner.
         """
         finite_number("sharpness", sharpness, positive=True)
         excitation = now.excitation if self.activation == "explicit" else now.activation
@@ -290,11 +289,11 @@ class Muscles(Part):
 
     @cached_property
     def masses(self) -> np.ndarray:
-        """Of the muscles, shape (m,) [kg]: optimal fibers whose cross-section follows from the specific tension."""
+        """Masses of the muscles, shape (m,) [kg]: optimal fibers with a cross-section from the specific tension."""
         return ca.evalf(muscle_masses(self._numbers)).full().ravel()
 
     def tendon_energy(self, now: Instant) -> ca.SX:
-        """Stored in compliant tendons, SX, shape (m,) [J]."""
+        """Energy of compliant tendons, SX, shape (m,) [J]."""
         numbers = self._numbers
         return numbers.force * numbers.slack * numbers.curve("tendon_energy", now.tension)
 
@@ -311,7 +310,7 @@ class Muscles(Part):
 
 
 def _lengths(muscles: Sequence[Muscle], now: Instant) -> ca.SX:
-    """Of the paths at an instant, SX, shape (m,) [m]; InputError for a path that gives no scalar."""
+    """Lengths of the paths at an instant, SX, shape (m,) [m]; InputError for a path that returns no scalar."""
     lengths = [ca.SX(muscle.path(now)) for muscle in muscles]
     for muscle, length in zip(muscles, lengths, strict=True):
         if length.shape != (1, 1):

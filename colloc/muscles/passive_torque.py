@@ -1,4 +1,4 @@
-"""Torques of ligaments and other passive tissue that no muscle of a model stands for (Anderson and Pandy 1999)."""
+"""Torques of ligaments and other passive tissue that is not part of muscles (Anderson and Pandy 1999)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colloc.support.pickling import Portable
 @spelt
 @dataclass(frozen=True)
 class PassiveTorque(Portable):
-    """Two exponentials that hold a joint within its range, and a damper.
+    """Two exponentials that keep a joint within its range, and a damper.
 
     K1 exp(K2 (q - upper)) + K3 exp(K4 (q - lower)) - damping qd
 

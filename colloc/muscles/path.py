@@ -1,7 +1,7 @@
 """Paths of muscles over the skeleton, and their lengths as functions of the posture.
 
-A path is straight from point to point, or runs round a surface between two of them. Moment arms are the exact
-derivatives of its length, so that forces do the work that the fibers lose.
+A path is straight from point to point, or wraps round a surface between two of them. Moment arms are the exact
+derivatives of its length, so that work is conserved.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class ViaPoint(Portable):
     position : shape (3,) or callable [m]
         In the link frame; for a point that moves in its body a function of the instant, of its positions alone.
     joint : str, optional
-        The joint on whose coordinate it depends whether the muscle passes here. The length jumps as the point comes
-        and goes, which no optimisation can follow: `fit_lengths` makes it smooth.
+        The joint of a conditional point. The length jumps where the point appears or disappears, which optimisation
+        cannot handle: `fit_lengths` makes it smooth.
     within : (float, float) [rad] or [m]
-        Range of that coordinate.
+        Range of that joint's coordinate in which the muscle passes through the point.
 
     See Also
     --------
@@ -79,18 +79,18 @@ class ViaPoint(Portable):
             object.__setattr__(self, "within", (float(lower), float(upper)))
 
     def present(self, now: Instant) -> ca.SX:
-        """1 where the muscle passes here, 0 elsewhere."""
+        """1 where the muscle passes through the point, 0 elsewhere."""
         if self.joint is None or self.within is None:
             return ca.SX(1)
         q = coordinate(now, self.joint)
         return ca.logic_and(q >= self.within[0], q <= self.within[1])
 
     def place(self, now: Instant) -> ca.SX:
-        """Where it is in the world, SX, shape (3,) [m]."""
+        """Position in the world, SX, shape (3,) [m]."""
         return self.local(now) if self.body is None else now.point(self.body, self.local(now)).position
 
     def local(self, now: Instant) -> ca.SX:
-        """Where it is in the link frame, SX, shape (3,) [m]."""
+        """Position in the link frame, SX, shape (3,) [m]."""
         return self.position if isinstance(self.position, ca.SX) else ca.SX(self.position(now))
 
 
@@ -102,7 +102,7 @@ class MusclePath(Portable):
     Parameters
     ----------
     points : sequence of ViaPoint, Cylinder and Sphere
-        In the order of the path, a point first and last and before and after every surface.
+        In the order of the path, with points at the ends and on both sides of every surface.
 
     See Also
     --------
@@ -135,7 +135,7 @@ class MusclePath(Portable):
         return f"MusclePath({len(self.points)} points, {' to '.join(self.points[k].body or 'world' for k in (0, -1))})"
 
     def __call__(self, now: Instant) -> ca.SX:
-        """From origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
+        """Length from origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
         now = replace(now, q=others_at_rest(now.model, now.q, self.crossed(now.model)))
         total, last, surface = ca.SX(0), None, None
         for point in self.points:
@@ -150,7 +150,7 @@ class MusclePath(Portable):
         return total
 
     def places(self, now: Instant) -> ca.SX:
-        """Its points in the world, SX, shape (3, points) [m]; one that is not there lies on the one before."""
+        """Its points in the world, SX, shape (3, points) [m]; an absent point lies on the one before."""
         places: list[ca.SX] = []
         for point in (point for point in self.points if isinstance(point, ViaPoint)):
             place = point.place(now)
@@ -158,7 +158,7 @@ class MusclePath(Portable):
         return ca.horzcat(*places)
 
     def crossed(self, model: Model) -> list[int]:
-        """Numbers of the coordinates on which the length depends: of joints between its bodies, and of its points."""
+        """Indices of the coordinates on which the length depends: of joints between its bodies, and of its points."""
         points = [point for point in self.points if isinstance(point, ViaPoint)]
         crossed = between(model, [point.body for point in self.points])
         now = symbolic_instant(model)
@@ -168,7 +168,7 @@ class MusclePath(Portable):
 
 
 def coordinate(now: Instant, joint: str) -> ca.SX:
-    """Of a joint, or of one that follows another, SX, scalar [rad] or [m]."""
+    """Coordinate of a joint, which may follow another, SX, scalar [rad] or [m]."""
     model = now.model
     if joint in model.position_names:
         return now.q[model.position_names.index(joint)]
@@ -178,7 +178,7 @@ def coordinate(now: Instant, joint: str) -> ca.SX:
 
 
 def between(model: Model, bodies: Sequence[str | None]) -> set[int]:
-    """Numbers of the coordinates of joints between bodies, of which None is the world."""
+    """Indices of the coordinates of joints between bodies; None is the world."""
     chains = [set(_ancestors(model, body)) for body in bodies]
     joints = set.union(*chains) - set.intersection(*chains)
     return {index for k in joints for index in range(model.n_q)[model.places[k]]}
@@ -192,7 +192,7 @@ def symbolic_instant(model: Model) -> Instant:
 
 
 def _ancestors(model: Model, body: str | None) -> list[int]:
-    """Numbers of a body and all bodies below it down to the world."""
+    """Indices of a body and of all its ancestors."""
     chain = [] if body is None else [model.index(body)]
     while chain and model.parents[chain[-1]] >= 0:
         chain.append(model.parents[chain[-1]])
@@ -200,7 +200,7 @@ def _ancestors(model: Model, body: str | None) -> list[int]:
 
 
 def others_at_rest(model: Model, q: ca.SX, crossed: Sequence[int]) -> ca.SX:
-    """Coordinates of which only those of joints that are crossed move, so that no expression has what cancels."""
+    """Coordinates with zero for joints that are not crossed, so that no terms cancel in expressions."""
     masked = ca.SX(model.neutral)
     for k in crossed:
         masked[k] = q[k]

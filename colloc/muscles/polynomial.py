@@ -37,18 +37,18 @@ _FEWEST = 10  # postures
 
 @dataclass(frozen=True, eq=False)
 class LengthPolynomial(Portable):
-    """Length of a muscle as a polynomial, and how far it is from what it was fitted to.
+    """Length of a muscle as a polynomial, with the errors of its fit.
 
     Parameters
     ----------
     joints : tuple of str
-        Whose coordinates are the variables.
+        Joints whose coordinates are the variables.
     powers : ndarray, shape (terms, joints)
     coefficients : ndarray, shape (terms,) [m]
         Of the products of powers of (q - middle) / half.
     middle, half : ndarray, shape (joints,) [rad, m]
     length_error, moment_arm_error : float [m]
-        Root mean squares over other postures than those it was fitted to; of moment arms the largest over joints.
+        Root mean squares over postures that are not fitted; of moment arms the largest over joints.
 
     See Also
     --------
@@ -104,25 +104,25 @@ def fit_lengths(
     postures: int = 2000,
     seed: int = 0,
 ) -> list[Muscle]:
-    """The same muscles with polynomials for paths: smooth, and in the coordinates that each crosses alone.
+    """The same muscles with polynomials for paths, smooth functions of the coordinates that each crosses.
 
-    Length and moment arms are fitted together to random postures; of the lowest degree that meets the tolerances those
-    terms are dropped, smallest first, that the tolerances do not need. Errors are those at as many other postures.
+    Length and moment arms are fitted together to random postures, with the lowest degree that meets the tolerances;
+    terms that the tolerances do not need are dropped, smallest first. Errors are at as many other postures.
 
     Parameters
     ----------
     model : Model
     muscles : sequence of Muscle
     ranges : mapping of str to (float, float), optional [rad, m]
-        By joint, where its coordinate lies; by default within the limits of the joint's position.
+        By joint, the range of its coordinate; by default the limits of the joint's position.
     length_tolerance, moment_arm_tolerance : float [m]
         Root mean squares over the postures, of every moment arm.
     min_degree, max_degree : int
         Of the polynomials.
     thin : bool
-        Whether terms are dropped; without, polynomials are closer than they need to be.
+        Whether terms are dropped; if not, polynomials are more exact than needed.
     postures : int
-        As many to fit to.
+        Number of postures to fit.
     seed : int
 
     Returns
@@ -133,8 +133,8 @@ def fit_lengths(
     Raises
     ------
     InputError
-        For a muscle that crosses a joint without a range or limits, or whose errors stay above the tolerances, and for
-        one that crosses a ball joint on a quaternion, whose attitudes fill no box.
+        For a muscle that crosses a joint without a range or limits, or a ball joint on a quaternion, and for errors
+        above the tolerances.
 
     Notes
     -----
@@ -198,9 +198,9 @@ def fit_samples(
     moment_arm_tolerance: float = 1e-3,
     max_degree: int = 9,
 ) -> LengthPolynomial:
-    """A length known at some postures alone, as a polynomial: of a muscle that wraps in another program, or measured.
+    """A polynomial for a length that is known at some postures: measured, or from another program.
 
-    Fitted to the first half of the postures as `fit_lengths` does; the errors are those at the second half.
+    It is fitted to the first half of the postures, as in `fit_lengths`; errors are at the second half.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def fit_samples(
     moment_arms : ndarray, shape (N, joints) [m]
         Positive where the muscle pulls towards larger coordinates: the derivatives of the length, negated.
     length_tolerance, moment_arm_tolerance : float [m]
-        Root mean squares over the postures, of every moment arm.
+        As in `fit_lengths`.
     max_degree : int
 
     Returns
@@ -223,7 +223,7 @@ def fit_samples(
     Raises
     ------
     InputError
-        For a length whose errors stay above the tolerances.
+        For errors above the tolerances.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def fit_samples(
 
 
 def _ranges(model: Model, ranges: Mapping[str, tuple[float, float]] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Of every joint; infinite where neither ranges nor limits say, and for the turns of ball joints on quaternions."""
+    """Ranges of every joint; infinite without ranges and limits, and for the turns of ball joints on quaternions."""
     places, dofs = np.isin(model.position_names, model.joint_names), np.isin(model.joint_names, model.position_names)
     lower, upper = np.full(model.n, -np.inf), np.full(model.n, np.inf)
     lower[dofs], upper[dofs] = (side[places] for side in model.limits("position"))
@@ -274,7 +274,7 @@ def _fit(
     *,
     thin: bool = True,
 ) -> LengthPolynomial:
-    """To half of the samples x and of values, their lengths and derivatives by x; the errors are those at the rest."""
+    """A fit to half of the samples x and values, lengths and their derivatives by x, with errors at the others."""
     middle, half = scales
     weights = np.hstack([1.0, 1 / half])  # derivatives by coordinates, in metres, as lengths are
     fit, rest = slice(len(x) // 2), slice(len(x) // 2, None)

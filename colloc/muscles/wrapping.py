@@ -1,7 +1,7 @@
 """Lengths of paths round cylinders and spheres, in closed form.
 
-Unrolled, a cylinder's shortest path is straight: seen along the axis two tangents and an arc between them, of slope
-dz along the axis. On a sphere it lies in the plane of its ends and the center.
+On an unrolled cylinder the shortest path is straight: seen along the axis two tangents and an arc between them, of
+slope dz along the axis. On a sphere it lies in the plane of its ends and the center.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TINY = 1e-12  # m2, beside squared lengths: roots that touch zero have a deriva
 @spelt
 @dataclass(frozen=True)
 class Cylinder(Portable):
-    """An endless cylinder on a body round which a muscle runs.
+    """An infinite cylinder on a body round which a muscle wraps.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ class Cylinder(Portable):
     center : shape (3,) [m]
         A point of its axis in the link frame.
     axis : shape (3,)
-        Direction of its axis in the link frame; the muscle runs round it counterclockwise as its path goes on, seen
-        from where the axis points.
+        Direction of its axis in the link frame; the muscle wraps counterclockwise along its path, seen against the
+        direction of the axis.
     radius : float [m]
 
     Notes
     -----
-    The muscle leaves the surface where the straight line on the side it wraps is clear of it; length and moment arm are
-    continuous there, the arm's slope is not.
+    The muscle leaves the surface where the straight line between the points does not meet it. Length and moment arm are
+    continuous there, the slope of the moment arm is not.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Cylinder(Portable):
         object.__setattr__(self, "axis", tuple(unit_vector("axis of a cylinder", self.axis)))
 
     def length(self, start: ca.SX, end: ca.SX) -> ca.SX:
-        """Of the shortest path from start to end, SX, each shape (3,) [m], in the frame of the cylinder's body."""
+        """Length of the shortest path from start to end, SX, each shape (3,) [m], in the frame of the body."""
         axis = ca.SX(self.axis)
         a, b = start - ca.SX(self.center), end - ca.SX(self.center)
         rise = ca.dot(axis, b - a)
@@ -69,7 +69,7 @@ class Cylinder(Portable):
 @spelt
 @dataclass(frozen=True)
 class Sphere(Portable):
-    """A sphere on a body round which a muscle runs, on the shorter side.
+    """A sphere on a body round which a muscle wraps, on the shorter side.
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ class Sphere(Portable):
         _check_surface(self, "sphere")
 
     def length(self, start: ca.SX, end: ca.SX) -> ca.SX:
-        """Of the shortest path from start to end, SX, each shape (3,) [m], in the frame of the sphere's body."""
+        """Length of the shortest path from start to end, SX, each shape (3,) [m], in the frame of the body."""
         a, b = start - ca.SX(self.center), end - ca.SX(self.center)
         turn = ca.atan2(ca.sqrt(ca.sumsqr(ca.cross(a, b)) + _TINY**2), ca.dot(a, b))
         return _around(a, b, turn, self.radius)
 
 
 def _around(a: ca.SX, b: ca.SX, turn: ca.SX, radius: float) -> ca.SX:
-    """Of two tangents and an arc, or straight; a and b from the center, the angle between them as the path turns.
+    """Length of two tangents and an arc, or a line; a and b from the center, with the angle between them.
 
-    Inside the circle there is no tangent: the end counts as on the surface.
+    An end inside the circle is taken as on the surface.
     """
     tangents = [ca.sqrt(ca.fmax(ca.sumsqr(x) - radius**2, 0) + _TINY) for x in (a, b)]
     arc = turn - sum(ca.atan2(tangent, radius) for tangent in tangents)
