@@ -23,12 +23,8 @@ FILES = [
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "build" not in path.parts),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]
-PLAIN = (
-    "colloc/blocks",
-    "colloc/control",
-    "colloc/curves",
-    "models",
-)  # folders in which no sentence begins with "What"
+ROOMS = "blocks control curves dynamics formats kernels loops model muscles problem storage support"
+PLAIN = (*(f"colloc/{room}" for room in ROOMS.split()), "models")  # no sentence begins with "What" there
 
 
 @cache

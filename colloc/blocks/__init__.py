@@ -1,13 +1,13 @@
-"""Functions of a few variables, evaluated at many points of a motion: what a sparse program is made of.
+"""Blocks of a sparse program: functions of a few variables, evaluated at many points of a motion.
 
-slices             which entries of the decision vector a point sees
-evaluation_points  points of a motion, with their slices and what is known there
-intermediate       torques in rows: symbols of their own, with derivatives of their own
-functions          the functions of a block, whatever its slices: values and exact derivatives
+slices             the entries of the decision vector for each point
+evaluation_points  points of a motion, with their slices and data
+intermediate       torques in rows, as separate symbols with their derivatives
+functions          values and exact derivatives of a block's function, independent of slices
 block              a function at many points, with its derivatives
 sum_of_squares     costs as sums of squares
 kernel             a block as a compiled kernel
-evaluation         where a block's functions run: CasADi's virtual machine, or compiled
+evaluation         execution of a block's functions: on CasADi's virtual machine, or compiled
 assembly           sparse matrices from the values at all points
 numeric            the same at one decision vector, as numbers
 """

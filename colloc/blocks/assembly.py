@@ -1,4 +1,4 @@
-"""Values and sparse derivatives of a program: those of its blocks, each put where its rows and variables stand."""
+"""Values and sparse derivatives of a program, assembled from those of its blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colloc.blocks.slices import scatter
 
 
 class Assembly(NamedTuple):
-    """The parts that all functions of a program have in common."""
+    """The common parts of all functions of a program."""
 
     evaluation: Evaluation  # of the blocks
     x: ca.MX  # x, p: MX, shapes (n_x,), (n_p,)
@@ -47,7 +47,7 @@ class Assembly(NamedTuple):
         return ca.densify(scatter(self.free.size, 1, parts, rows=self.free))
 
     def jacobian(self, constraints: Sequence[Block], offsets: np.ndarray) -> ca.MX:
-        """The Jacobian of the rows, of which each block's begin at its offset."""
+        """The Jacobian of the rows; those of a block begin at its offset."""
         parts = []
         for b, first in zip(constraints, offsets, strict=False):
             values, pattern, slices = self.evaluation.apply(b, "jacobian", self.x, self.p)
@@ -65,7 +65,7 @@ class Assembly(NamedTuple):
         lam_f: ca.MX,
         lam_g: ca.MX,
     ) -> ca.MX:
-        """The upper triangle of the Hessian of lam_f costs + lam_g' rows, of which each block's begin at its offset."""
+        """The upper triangle of the Hessian of lam_f costs + lam_g' rows; those of a block begin at its offset."""
         weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in costs]
         for b, first, end in zip(constraints, offsets, offsets[1:], strict=False):
             weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))

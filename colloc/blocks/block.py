@@ -19,9 +19,9 @@ _MET = 1e-9  # of a row's natural size: rounding
 class Block:
     """Rows f(w_k, d_k, p) for the local variables w_k of N slices of the decision vector x.
 
-    Derivatives are taken of the small function in w, on SX, and scattered through the slices' constant maps: nothing
-    differentiates through the trajectory. A constraint has bounds on its rows. A cost is the sum of its rows, or with
-    weights the sum of weighted squares of them.
+    The small function is differentiated in w, on SX, and its derivatives are scattered through the slices' constant
+    maps. A constraint has bounds on its rows. A cost is the sum of its rows, or with weights the sum of their weighted
+    squares.
     """
 
     name: str  # the constraint or cost to which the rows belong
@@ -39,7 +39,7 @@ class Block:
         return replace(self, functions=BlockFunctions(self.sites.local, rows, self.weights))
 
     def with_constant_data(self) -> Block:
-        """This block with its data as numbers in the rows, for a single slice: what is zero drops out."""
+        """This block with its data as numbers in the rows, for a single slice, so that terms with zeros vanish."""
         sites, local = self.sites, self.sites.local
         (rows,) = local.resolved([self.expression])
         rows = ca.substitute(rows, local.d, ca.DM(sites.data[:, 0]))
@@ -49,7 +49,7 @@ class Block:
         return replace(self, sites=sites, functions=functions)
 
     def undetermined_rows(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
-        """Equalities of a single slice, by number, but those that variables with equal bounds meet by themselves."""
+        """Indices of equalities of a single slice, without those that variables with equal bounds already meet."""
         rows, local, free = self.rows, self.sites.local, lower < upper
         varies, values = self.sites.slices.known(np.where(free, 0.0, lower), free)
         # Put in as numbers: a joint that is held has no velocity, whatever the duration.
@@ -64,7 +64,7 @@ class Block:
         return np.union1d(varying_rows, np.flatnonzero(off)).astype(int).tolist()
 
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Equations of a single slice in some variables, all others constant, without torques: slopes, and residuals.
+        """Equations of a single slice in some variables, with the others constant, without torques: slopes, residuals.
 
         ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
         """
@@ -84,7 +84,7 @@ class Block:
         return slopes * chosen, self.rows.lower[rows] - self.evaluate(x, p)[rows, 0]
 
     def _equations_in(self, varying: list[int]) -> tuple[list[int], ca.Function]:
-        """Equations in some of the local variables that contain no torques, by number, and their Jacobian."""
+        """Indices of equations in some of the local variables, without torques, and their Jacobian."""
         w, expression = self.sites.local.w, self.expression
         torques = ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
         varies, actuated = (np.array(ca.which_depends(expression, part, 1, True)) for part in (w[varying], torques))
@@ -99,7 +99,7 @@ class Block:
 
     @property
     def weights(self) -> ca.SX | None:
-        """Weights of a sum of squares; None of anything else."""
+        """Weights of a sum of squares, or None."""
         return self.functions.weights
 
     def has_positive_weights(self, p: np.ndarray) -> bool:

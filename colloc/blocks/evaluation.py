@@ -1,4 +1,4 @@
-"""Where a block's functions run: on CasADi's virtual machine, or compiled for several slices at once."""
+"""Execution of a block's functions: on CasADi's virtual machine, or compiled for several slices at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Compiled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Evaluates functions of some blocks at all their slices, inside CasADi graphs."""
+    """Evaluation of functions of some blocks at all their slices, inside CasADi graphs."""
 
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
@@ -48,7 +48,7 @@ class Evaluation:
 
     @property
     def choice(self) -> bool | Compile | None:
-        """Whether to compile further functions of the blocks: not if the compiler failed, which was warned of."""
+        """Whether to compile further functions of the blocks: False after a failure of the compiler, with a warning."""
         return False if self.compiled.failed else self.compile
 
     @cached_property
@@ -84,8 +84,7 @@ class Evaluation:
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         """One of a block's functions at every slice.
 
-        The nonzeros, MX column, slice after slice; their pattern in a slice; the slices in whose local variables it is
-        meant.
+        The nonzeros, MX column, slice after slice; their pattern in a slice; the slices of its local variables.
         """
         arguments = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
         name, kernel = self.compiled.kernels.get((block, kind), ("", None))

@@ -18,7 +18,7 @@ from colloc.support.lazy import cached_property
 
 @dataclass(frozen=True, eq=False)
 class LocalView:
-    """An instant, or both ends of a motion, seen from a slice of the decision vector."""
+    """An instant, or both ends of a motion, in terms of a slice of the decision vector."""
 
     # w, d, p: SX columns; the slice's local variables, its constant data (such as the normalised time) and the
     # problem's parameters
@@ -33,7 +33,7 @@ class LocalView:
 
     @cached_property
     def with_share(self) -> tuple[ca.SX, LocalView]:
-        """A constant of every site, and this view with it."""
+        """A constant for each site, and this view with it."""
         share = ca.SX.sym("share")
         return share, LocalView(self.w, ca.vertcat(self.d, share), self.p, self.arguments, self.torques)
 
@@ -64,7 +64,7 @@ class EvaluationPoints:
         return EvaluationPoints(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 
     def moved(self, offset: int) -> EvaluationPoints:
-        """These sites of a motion whose variables begin further on in a longer vector."""
+        """These sites for variables at an offset in a longer vector."""
         return replace(self, slices=self.slices.moved(offset))
 
     def during(self, window: tuple[float, float]) -> EvaluationPoints:
@@ -76,12 +76,12 @@ class EvaluationPoints:
         return self.take(~self.within(window))
 
     def within(self, window: tuple[float, float]) -> np.ndarray:
-        """Which sites lie within a part of the motion, ndarray of bool, shape (N,)."""
+        """Whether sites lie within a part of the motion, ndarray of bool, shape (N,)."""
         start, end = window
         return (self.s >= start - 1e-9) & (self.s <= end + 1e-9)
 
     def beside(self, end: EvaluationPoints) -> EvaluationPoints:
-        """Points that see the instants of both."""
+        """Points with the instants of both."""
         near, far = self.local, end.local
         w, d = ca.SX.sym("w end", far.w.shape[0]), ca.SX.sym("d end", far.d.shape[0])
         arguments = ca.substitute(far.resolved(far.arguments), [far.w, far.d], [w, d])
@@ -91,7 +91,7 @@ class EvaluationPoints:
         return EvaluationPoints(local, self.slices.beside(end.slices), np.vstack([self.data, end.data]), end.s)
 
     def map_from(self, n_x: int) -> ca.DM:
-        """The linear map from a decision vector to the local variables of all sites, one below the other; kept."""
+        """The linear map from a decision vector to the local variables of all sites, one below the other; cached."""
         if n_x not in self._maps:
             slices, count = self.slices, self.local.w.shape[0]
             place = slices.row + count * np.arange(slices.size)[:, None]
@@ -119,9 +119,9 @@ class EvaluationPoints:
         *,
         virtual: bool = False,
     ) -> list[np.ndarray]:
-        """The same of expressions whose function is made once, for any grid of the problem, and kept by a key.
+        """`evaluate` for expressions whose function is made once for all grids of the problem, and cached by a key.
 
-        `virtual` says whether CasADi's virtual machine evaluates them whatever there is to do.
+        `virtual` says whether CasADi's virtual machine evaluates them in any case.
         """
         made = self.local.functions
         if key not in made:
@@ -152,7 +152,7 @@ class Quadrature(NamedTuple):
 
     @classmethod
     def of(cls, sites: EvaluationPoints, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:
-        """A rule of given shares, ndarray, shape (N,)."""
+        """A rule with shares, ndarray, shape (N,)."""
         share, local = sites.local.with_share
         weighted = replace(sites, local=local, data=np.vstack([sites.data, shares]))
         return cls(weighted, share, ca.SX(1) if width is None else width)

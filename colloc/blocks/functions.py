@@ -1,4 +1,4 @@
-"""The functions of a block, whatever the slices that they are applied to: values and exact derivatives."""
+"""The functions of a block, independent of slices: values and exact derivatives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARAMETERS = 2  # number of the input that is the same for all slices
 class BlockFunctions:
     """Rows of a local view as functions of (w, d, p), with their derivatives in w, on SX; each is formed on first use.
 
-    Blocks that differ in their slices alone, such as those of one problem on several grids, share them.
+    Blocks that differ only in their slices, such as those of one problem on several grids, share them.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class BlockFunctions:
 
     @cached_property
     def torques(self) -> Intermediate | None:
-        """The torques that stand in the rows."""
+        """The torques in the rows."""
         torques = self.local.torques
         return torques if torques is not None and ca.depends_on(self.expression, torques.symbols) else None
 
     @cached_property
     def value(self) -> ca.Function:
-        """(w, d, p) -> rows; of a cost what each adds to it."""
+        """(w, d, p) -> rows; for a cost the contribution of each."""
         rows = self.expression if self.weights is None else self.weights * self.expression**2
         return ca.Function("value", self.inputs, self.resolved([rows]))
 
@@ -87,7 +87,7 @@ class BlockFunctions:
     def hessian(self) -> ca.Function:
         """(w, d, p, lam) -> sparse upper triangle of the Hessian.
 
-        Of lam' rows for a constraint, shape (r,); of lam times the cost for a cost, a scalar.
+        Of lam' rows for a constraint, lam of shape (r,); of lam times the cost for a cost, lam a scalar.
         """
         if self.weights is None:
             return self.second_order
@@ -97,7 +97,7 @@ class BlockFunctions:
 
     @cached_property
     def gauss_newton(self) -> ca.Function:
-        """The part of `hessian` that holds first derivatives only, empty unless the block is a sum of squares."""
+        """The part of `hessian` with first derivatives only, empty unless the block is a sum of squares."""
         if self._terms > _LARGE:
             return self._multiplied(self.first_order)
         return self._function([self._gauss])
@@ -117,7 +117,7 @@ class BlockFunctions:
 
     @cached_property
     def slopes(self) -> ca.SX:
-        """Jacobian of the rows in w, sparse, torques still as symbols."""
+        """Jacobian of the rows in w, sparse, with torques as symbols."""
         direct = ca.jacobian(self.expression, self.local.w)
         if self.torques is None:
             return direct
@@ -142,7 +142,7 @@ class BlockFunctions:
         return getattr(self, kind).n_instructions()
 
     def has(self, kind: str) -> bool:
-        """Whether one of the functions means anything here: gradients are for costs, Jacobians for constraints."""
+        """Whether the block has one of the functions: gradients are for costs, Jacobians for constraints."""
         needs = {"gradient": self.is_cost, "jacobian": not self.is_cost, "gauss_newton": self.weights is not None}
         return needs.get(kind, True)
 
@@ -180,7 +180,7 @@ class BlockFunctions:
 
     @property
     def _gauss(self) -> ca.SX:
-        """Upper triangle of what first derivatives add to the Hessian of a sum of squares."""
+        """Upper triangle of the part of a sum of squares' Hessian with first derivatives only."""
         if self.weights is None:
             size = self.local.w.shape[0]
             return ca.SX(size, size)
@@ -205,5 +205,5 @@ class BlockFunctions:
         return ca.Function("second", [*self.inputs, self.multipliers], self.resolved(results))
 
     def resolved(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        """Expressions with what the torques stand for in place of their symbols."""
+        """Expressions with the values of torques in place of their symbols."""
         return self.torques.resolve(expressions) if self.torques else expressions

@@ -1,4 +1,4 @@
-"""Torques in rows: symbols of their own, with derivatives of their own."""
+"""Torques in rows: separate symbols, with their derivatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colloc.support.lazy import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Intermediate:
-    """Torques as symbols of their own, with their derivatives in the local variables w."""
+    """Torques as symbols, with their derivatives in the local variables w."""
 
     symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
     values: ca.SX
@@ -24,7 +24,7 @@ class Intermediate:
 
     @cached_property
     def slopes(self) -> ca.SX:
-        """Derivatives in w, shape (k, len(w)), sparse; made on first use, as rows without torques never ask."""
+        """Derivatives in w, shape (k, len(w)), sparse; made on first use, as rows without torques do not need them."""
         return self.linearised()
 
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
@@ -32,7 +32,7 @@ class Intermediate:
         return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
 
     def beside(self, more: ca.SX) -> Intermediate:
-        """The same in more local variables, on which they do not depend."""
+        """The torques with additional local variables, on which they do not depend."""
         k, extra = self.symbols.shape[0], more.shape[0]
 
         def curvature(multipliers: ca.SX) -> ca.SX:

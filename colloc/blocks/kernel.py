@@ -1,7 +1,7 @@
-"""A block's functions as kernels that carry derivatives over to the slices' own entries of x.
+"""A block's functions as kernels, which transform derivatives to the slices' entries of x.
 
-In a graph of CasADi's that is one product with a constant sparse matrix over all slices. Compiled it is a few loops
-over index tables, the same for all slices, so that a new mesh needs no new code: with the pattern's nonzeros stored one
+In a CasADi graph this is one product with a constant sparse matrix over all slices. Compiled, it is a few loops over
+index tables, the same for all slices, so that a new mesh needs no new code: with the pattern's nonzeros stored one
 after another, every step is a list of sums of products.
 
     Jacobian             J A
@@ -37,7 +37,7 @@ class BlockKernel:
 def block_kernel(block: Block, kind: str) -> BlockKernel:
     """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton.
 
-    Blocks that differ in their places alone, such as those of one problem on several grids, share it.
+    Blocks that differ only in their slices, such as those of one problem on several grids, share it.
     """
     slices, known = block.sites.slices, block.functions.kernels
     key = (kind, slices.plain, slices.index.shape[0], slices.row.tobytes(), slices.column.tobytes())
@@ -60,7 +60,7 @@ def _kernel(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
 
 
 def _direct(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
-    """Results as they are."""
+    """Results without a transformation."""
     kernel = block.functions.kernel(kind)
     return kernel, kernel.function.sparsity_out(0), False
 
@@ -94,7 +94,7 @@ def _second(block: Block, *, exact: bool) -> tuple[Kernel, ca.Sparsity, bool]:
 
 
 def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:
-    """Terms of the upper triangle of A' C A, given that of C."""
+    """Terms of the upper triangle of A' C A, from that of C."""
     slots = slices.index.shape[0]
     if slices.plain:
         return [(column * slots + row, places, np.full(row.size, pool.extra))]
@@ -129,7 +129,7 @@ _SHARED = frozenset({2})  # the parameters, of (w, d, p, lam)
 
 
 class _Pool:
-    """Numbers the values that a kernel's passes read, and collects the passes."""
+    """Indices of the values that a kernel's passes read, and the passes."""
 
     def __init__(self, function: ca.Function, extra: int):
         self.extra = sum(function.numel_in(k) for k in range(function.n_in()))
@@ -139,7 +139,7 @@ class _Pool:
         self._end = int(ends[-1])
 
     def add(self, key: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """One more pass: sums of products with equal keys; the keys that occur, rising, and the places of the sums."""
+        """Add a pass: sums of products with equal keys. Returns the keys, ascending, and the places of the sums."""
         order = np.argsort(key, kind="stable")
         keys, first = np.unique(key[order], return_index=True)
         self.passes.append(Pass(np.append(first, key.size), left[order], right[order]))
@@ -162,6 +162,6 @@ _ROWS = 1 << 24  # more than any matrix here has
 
 
 def _pattern(rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> ca.Sparsity:
-    """Pattern of places that come sorted by column, then row."""
+    """Pattern of places that are sorted by column, then row."""
     starts = np.searchsorted(column, np.arange(columns + 1))
     return ca.Sparsity(rows, columns, starts.tolist(), row.tolist())

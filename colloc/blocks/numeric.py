@@ -1,7 +1,7 @@
-"""Derivatives of blocks at one decision vector, as matrices of numbers: for a single look they need no graph.
+"""Derivatives of blocks at one decision vector, as matrices of numbers, without a graph.
 
-The graphs of `assembly` are for solvers, which evaluate them again and again; to build one takes as long as some ten of
-its evaluations. With W_k the linear map from the decision vector to the local variables of slice k, and W all of these
+The graphs of `assembly` are for solvers, which evaluate them many times: building one takes as long as some ten
+evaluations. With W_k the linear map from the decision vector to the local variables of slice k, and W all of these
 one below the other, gradient, Jacobian and Hessian are W' g, J W and W' H W, of block-diagonal J and H.
 """
 
@@ -69,7 +69,7 @@ class NumericDerivatives:
     def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
         """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
 
-        Parameters as of `second_derivatives`.
+        Parameters as in `second_derivatives`.
         """
         return self.second_derivatives(kind, multipliers).matrix
 
@@ -79,7 +79,7 @@ class NumericDerivatives:
         Parameters
         ----------
         kind : "hessian" or "gauss_newton"
-            The latter of sums of squares alone, without what other blocks add.
+            The latter includes sums of squares only.
         multipliers : ndarray, shape (rows,), optional
             Of all rows, slice after slice; none by default.
         """
@@ -98,10 +98,10 @@ class NumericDerivatives:
 
     @cached_property
     def convex(self) -> SecondDerivatives:
-        """Second derivatives of the summed costs as far as these bend upwards, and of squares to first order alone.
+        """Positive semidefinite part of the second derivatives of the summed costs.
 
-        The Hessians of a sum in one slice are taken apart by their eigenvectors; those of Gauss and Newton are of sums
-        of squares, which may have negative weights.
+        Hessians of sums are restricted to eigenvectors of positive eigenvalues, slice by slice; for sums of squares,
+        which may have negative weights, those of Gauss and Newton are used.
         """
         parts = []
         for block in self.costs:
@@ -118,7 +118,7 @@ class NumericDerivatives:
 
 @dataclass(frozen=True, eq=False)
 class SecondDerivatives:
-    """The sum of W' H W over blocks, whole, of which a few directions may be all that is wanted.
+    """The sum of W' H W over blocks, as a matrix or along directions.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class SecondDerivatives:
 
     @cached_property
     def matrix(self) -> ca.DM:
-        """All of them, sparse, shape (n_x, n_x)."""
+        """The full matrix, sparse, shape (n_x, n_x)."""
         return sum((local.T @ (blocks @ local) for blocks, local in self.parts), ca.DM(self.size, self.size))
 
     def along(self, d: np.ndarray) -> float:
@@ -143,7 +143,7 @@ class SecondDerivatives:
 
 
 def _rising(blocks: ca.DM, count: int) -> ca.DM:
-    """The part of a symmetric block-diagonal matrix, of so many blocks, along eigenvectors of positive eigenvalues."""
+    """The part of a symmetric matrix of `count` diagonal blocks along eigenvectors of positive eigenvalues."""
     size = blocks.shape[0] // count
     row, column = triplet(blocks.sparsity())
     used, index = np.unique(row % size, return_inverse=True)  # most blocks are zero but for a few rows
@@ -167,7 +167,7 @@ def _side_by_side(block: Block, kind: str, x: np.ndarray, p: np.ndarray) -> ca.D
 
 
 def _block_diagonal(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
-    """A block's function in every slice, one beside and below the other."""
+    """A block's function in every slice, as diagonal blocks of a matrix."""
     values, pattern = block.nonzeros(kind, x, p, *multipliers)
     if not values.size:
         return ca.DM(pattern.size1() * block.n_slices, pattern.size2() * block.n_slices)

@@ -13,7 +13,7 @@ from colloc.support.lazy import cached_property
 
 
 class Entries(NamedTuple):
-    """Where the nonzeros of a block's matrix go in terms of a slice's entries, the same way in all slices.
+    """Places of the nonzeros of a block's matrix in terms of a slice's entries, the same for all slices.
 
     Term number e adds weight[e, k] times nonzero source[e] of slice k to the place (row[e], column[e]).
     """
@@ -28,7 +28,7 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share."""
+    """Local variables w_k = A_k x[index[:, k]] of N slices, with a common pattern of A."""
 
     index: np.ndarray  # ints, shape (m, N); entries of x that each slice reads
     # row, column: ints, shape (K,); places of the nonzeros of A_k: local variable, place in the slice; sorted by row
@@ -59,7 +59,7 @@ class Slices:
         return np.searchsorted(self.row, np.arange(self.row[-1] + 2 if self.row.size else 1))
 
     def moved(self, offset: int) -> Slices:
-        """These slices of entries further on in a longer vector."""
+        """These slices for entries at an offset in a longer vector."""
         return Slices(self.index + offset, self.row, self.column, self.weight)
 
     def take(self, chosen: np.ndarray) -> Slices:
@@ -72,7 +72,7 @@ class Slices:
         return self if alive.all() else Slices(self.index, self.row[alive], self.column[alive], self.weight[alive])
 
     def beside(self, more: Slices) -> Slices:
-        """Slices that see what both see, this one's local variables first."""
+        """Slices with the local variables of both, this one's first."""
         rows, places = self.row[-1] + 1, self.index.shape[0]
         return Slices(
             np.vstack([self.index, more.index]),
@@ -87,7 +87,7 @@ class Slices:
         return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
 
     def known(self, x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out."""
+        """Whether local variables of the first slice depend on free entries of x, and the values of all."""
         places, weight, first = self.index[self.column, 0], self.weight[:, 0], self.starts[:-1]
         terms = weight * x[places]
         moved, value, size = (np.add.reduceat(k, first) for k in (free[places] & (weight != 0), terms, np.abs(terms)))
@@ -142,7 +142,7 @@ class Slices:
         return Entries(source[order], i[order], j[order], weight[order])
 
     def expand(self, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For every local variable in a list all nonzeros of its row of A: place in the list, place in A."""
+        """For every local variable in a list all nonzeros of its row of A: index in the list, index in A."""
         counts = np.diff(self.starts)[local]
         source = np.repeat(np.arange(local.size), counts)
         within = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -181,7 +181,7 @@ def sparse_matrix(rows: int, columns: int, row: np.ndarray, column: np.ndarray, 
 
 
 def _distinct(places: np.ndarray) -> np.ndarray:
-    """Places from 0 on in ascending order, each once; `numpy.unique` hashes them, and takes five times as long."""
+    """Distinct nonnegative integers in ascending order, five times as fast as `numpy.unique`, which hashes them."""
     places = np.sort(places)
     return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
@@ -194,12 +194,12 @@ def scatter(
     rows: np.ndarray | None = None,
     columns: np.ndarray | None = None,
 ) -> ca.MX:
-    """Sparse matrix assembled from the nonzeros of many slices; what meets at one place adds up.
+    """Sparse matrix assembled from the nonzeros of many slices; values at one place add up.
 
-    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant sparse
-    matrix. Parts are (values, entries, row, column): nonzeros of all slices in one MX column, slice after slice; how
-    they enter; and the rows and columns of the matrix, ints, shape (E, N), where they do. Only some rows and columns,
-    bools, may be filled.
+    A permutation of nonzeros if all places differ and all weights are one, else one product with a constant sparse
+    matrix. Parts are (values, entries, row, column): nonzeros of all slices in one MX column, slice after slice; their
+    `Entries`; and their rows and columns in the matrix, ints, shape (E, N). Bools select the rows and columns that are
+    filled.
     """
     chunks, offset = [], 0
     for values, entries, row, column in parts:

@@ -1,4 +1,4 @@
-"""Sums of squares found in an expression: their residuals are what Gauss-Newton needs."""
+"""Sums of squares in an expression, whose residuals the Gauss-Newton method needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import casadi as ca
 
 
 class SumOfSquares(NamedTuple):
-    """An expression as weights' residuals squared plus the rest."""
+    """An expression as the sum of weighted squares of residuals, and the rest."""
 
     residuals: list[ca.SX]
     weights: list[ca.SX]  # of nothing that varies
@@ -16,7 +16,7 @@ class SumOfSquares(NamedTuple):
 
 
 def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
-    """Take the squares out of a sum, SX scalar; what is `varying` may not stand in a weight.
+    """The squares in a sum, SX scalar, and the rest; weights do not depend on `varying`.
 
     Sums, differences, products and quotients with constants, and conditional expressions are followed to their terms;
     a term that is a square gives its root, all others stay in the rest.

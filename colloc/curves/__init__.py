@@ -1,11 +1,11 @@
-"""The polynomials that a motion consists of, and where its cost and constraints are evaluated.
+"""The piecewise polynomials of a motion, and the points where its cost and constraints are evaluated.
 
 mesh             intervals, and points inside them
-curve            the questions that a curve answers, and the names by which files know curves
+curve            the interface of a curve, and the names of curves in files
 bspline          B-splines
 hermite_simpson  cubics with midpoints
 radau            polynomials through Radau points
-spline_basis     spline bases of chosen breakpoints, degrees and smoothness
+spline_basis     spline bases with any breakpoints, degrees and smoothness
 quadrature       Gauss and Radau points, polynomials through points and their integrals
 """
 

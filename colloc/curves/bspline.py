@@ -1,4 +1,4 @@
-"""B-splines of chosen breakpoints, degree and smoothness."""
+"""B-splines with any breakpoints, degree and smoothness."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from colloc.support.lazy import cached_property
 class BSpline(Transcription):
     """Clamped B-splines; torques follow by inverse dynamics.
 
-    There are no dynamic equations to satisfy: any spline is a motion. Path constraints, torque bounds among them,
-    hold at nodes. Bounds on positions, velocities and accelerations hold at all times, because they hold for the
-    control points of the spline and of its derivatives, and a spline stays in their convex hull. Equations along the
-    path hold at collocation points: `degree - 1` Gauss points on every interval where accelerations may jump (Ascher,
-    Christiansen and Russell 1981), else the Greville points of the acceleration.
+    There are no dynamic equations to satisfy: any spline is a motion. Path constraints, including torque bounds, hold
+    at nodes. Bounds on positions, velocities and accelerations hold at all times, because they hold for the control
+    points of the spline and of its derivatives, and a spline stays in their convex hull. Equations along the path hold
+    at collocation points: `degree - 1` Gauss points on every interval if accelerations may jump (Ascher, Christiansen
+    and Russell 1981), else the Greville points of the acceleration.
 
     Parameters
     ----------
@@ -46,17 +46,16 @@ class BSpline(Transcription):
     nodes : int or "collocation", optional
         Equally spaced nodes over the whole motion. By default max(5, 2 degree - 1) on every interval, dense enough to
         keep the torque between nodes within about one per cent of its range; where accelerations may jump, both
-        sides of the jump are nodes. At the collocation points alone limits hold as with `Radau`, see there.
+        sides of the jump are nodes. With "collocation" limits hold at the collocation points only, see `Radau`.
     breakpoints : sequence of float, optional
         Ends of the intervals as fractions of the duration, rising from 0 to 1.
     continuity : int or sequence of int, optional
-        Continuous derivatives at the breakpoints inside, the same at all or one for each: from 1 (accelerations may
-        jump) to degree - 1, the default. A knot is repeated degree - continuity times.
+        Number of continuous derivatives at the inner breakpoints, the same at all or one for each: from 1
+        (accelerations may jump) to degree - 1, the default. A knot is repeated degree - continuity times.
     knots : "fixed" or "free"
-        Free, the breakpoints are unknowns of the problem, started from those given, but for those at which constraints
-        begin, end or hold; nodes move with them. The motion that `solve` returns is then the optimum on the breakpoints
-        found, a spline like any other (Xiang, Arora and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to
-        4.17).
+        Free breakpoints are unknowns of the problem, with the given ones as a guess, except those at which constraints
+        begin, end or hold; nodes move with them. `solve` returns the optimum on the optimal breakpoints, a spline like
+        any other (Xiang, Arora and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to 4.17).
     spacing : (float, float)
         Least and largest width of an interval between free knots, as fractions of the duration.
 
@@ -68,7 +67,7 @@ class BSpline(Transcription):
     --------
     >>> round(co.solve(problem, co.BSpline(20)).duration, 3)
     0.393
-    >>> curve = co.BSpline(8, degree=7, continuity=1, knots="free")  # accelerations jump where that pays
+    >>> curve = co.BSpline(8, degree=7, continuity=1, knots="free")  # accelerations may jump
     """
 
     intervals: int | None = None
@@ -111,7 +110,7 @@ class BSpline(Transcription):
         return self.knots == "free"
 
     def with_breakpoints(self, breakpoints: np.ndarray) -> BSpline:
-        """A spline of the same degree and continuity with these breakpoints, fixed."""
+        """A spline of the same degree and continuity with these fixed breakpoints."""
         ends = finite_array("breakpoints", breakpoints, (None,))
         return replace(self, intervals=None, breakpoints=tuple(ends.tolist()), knots="fixed")
 
@@ -127,7 +126,7 @@ class BSpline(Transcription):
         return replace(self, intervals=None, nodes=None, breakpoints=ends, continuity=continuity)
 
     def coarser(self, intervals: int) -> BSpline:
-        """A spline with that many fixed intervals of equal width, as smooth as this one is anywhere."""
+        """A spline with `intervals` fixed intervals of equal width, and the largest continuity of this one."""
         continuity = self.continuity
         if continuity is not None and not isinstance(continuity, int):
             continuity = int(np.max(np.asarray(continuity)))
@@ -146,7 +145,7 @@ class BSpline(Transcription):
 
 
 def _spacing(spacing: Any, widths: np.ndarray) -> tuple[float, float]:
-    """Least and largest width of an interval; InputError for what leaves no room for the intervals there are."""
+    """Least and largest width of an interval; InputError if the intervals cannot meet them."""
     least, most = (finite_number("BSpline spacing", width, positive=True) for width in pair("BSpline spacing", spacing))
     if least < NARROWEST or widths.min() < least - NARROWEST or widths.max() > most + NARROWEST:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The questions that a curve answers: its splines, where they are looked at, and which grids are finer or coarser."""
+"""The interface of a curve: its splines, points of evaluation, and finer and coarser grids."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CURVES: dict[str, type[Transcription]] = {}  # by name: the classes that files m
 
 
 class Transcription(Protocol):
-    """How a motion becomes finitely many numbers: BSpline, HermiteSimpson, Radau, or a curve of your own.
+    """The discretisation of a motion: BSpline, HermiteSimpson, Radau, or a curve of your own.
 
-    A curve of your own is a frozen dataclass derived from this class. One with fields `intervals` and `breakpoints`, as
-    `HermiteSimpson` has them, needs `basis` and `collocation_points` alone: all else follows from these unless it is
-    defined anew. A class that is not derived needs all of it, and `register` where files name it.
+    A curve of your own is a frozen dataclass derived from this class. With fields `intervals` and `breakpoints`, as in
+    `HermiteSimpson`, it needs only `basis` and `collocation_points`; all other methods have defaults. A class that is
+    not derived needs all of them, and `register` for files.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Transcription(Protocol):
 
     @abstractmethod
     def collocation_points(self) -> Points:
-        """Where equalities are imposed: as many points as `basis` has functions, less two."""
+        """Points where equalities are imposed: as many as `basis` has functions, less two."""
         raise NotImplementedError
 
     @property
@@ -59,7 +59,7 @@ class Transcription(Protocol):
         return self.basis.derivative().derivative()
 
     def node_points(self) -> Points:
-        """Where inequalities are imposed."""
+        """Points where inequalities are imposed."""
         return equal_nodes(self.basis)
 
     @property
@@ -73,30 +73,30 @@ class Transcription(Protocol):
         return 0.0, 1.0
 
     def with_breakpoints(self, breakpoints: np.ndarray) -> Self:
-        """A curve of the same kind on these intervals, whose ends are fixed, shape (intervals + 1,)."""
+        """A curve of the same kind on intervals with fixed ends, shape (intervals + 1,)."""
         ends = finite_array("breakpoints", breakpoints, (None,))
         return _changed(self, intervals=None, breakpoints=tuple(ends.tolist()))
 
     def finer(self, pieces: np.ndarray, smooth: np.ndarray, switching: np.ndarray) -> Self:
-        """A curve of the same kind, for the next round of a refinement.
+        """A curve of the same kind, for the next refinement iteration.
 
         Parameters
         ----------
         pieces : ndarray of int, shape (intervals,)
-            Into how many each interval is split: 3 where its error is too large or much may be gained, else 1 or 2.
+            Number of parts of each interval: 3 where its error or the possible gain is large, else 1 or 2.
         smooth : ndarray of bool, shape (intervals,)
-            Where a higher degree may take the place of more intervals.
+            Intervals where a higher degree may replace a split.
         switching : ndarray of bool, shape (intervals,)
-            Where accelerations may have to jump at new breakpoints, as torques switch there.
+            Intervals where torques switch, so that accelerations may have to jump at new breakpoints.
         """
         return self.with_breakpoints(split(self.basis.breakpoints, pieces))
 
     def coarser(self, intervals: int) -> Self:
-        """A curve of the same kind with that many intervals of equal width, for screening random starts."""
+        """A curve of the same kind with `intervals` intervals of equal width, for screening random starts."""
         return _changed(self, intervals=intervals, breakpoints=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Arguments of the call that makes this curve, in numbers, texts and tuples, for files.
+        """Arguments of the constructor, in numbers, texts and tuples, for files.
 
         Integers are counts (intervals, degrees, nodes): a file with fewer numbers than these is refused.
         """
@@ -112,27 +112,22 @@ def _changed(curve: Any, **changes: Any) -> Any:
 
 
 def register(curve: C) -> C:
-    """Let files name a class of curves; those derived from `Transcription` are registered when they are defined.
+    """Register a class of curves for files, as a decorator; classes derived from `Transcription` are registered.
 
     Parameters
     ----------
     curve : type
-        With all that `Transcription` has.
-
-    Returns
-    -------
-    type
-        The class itself: `register` is a decorator.
+        With all methods of `Transcription`.
 
     Raises
     ------
     InputError
-        For a name that a curve of the library has.
+        For the name of a curve of the library.
 
     Examples
     --------
     >>> from colloc.curves import register
-    >>> register(co.Radau) is co.Radau  # as classes derived from Transcription are, without being told
+    >>> register(co.Radau) is co.Radau
     True
     """
     instance("curve", curve, type)
@@ -152,7 +147,7 @@ _QUESTIONS = [name for name in vars(Transcription) if not name.startswith("_")]
 
 
 def check_curve(curve: object) -> Transcription:
-    """A curve; InputError for what is none, with what it lacks."""
+    """A curve; InputError for anything else, naming the methods that it lacks."""
     missing = [name for name in _QUESTIONS if getattr_static(curve, name, None) is None]
     if missing or isinstance(curve, type):
         *names, last = (name for name, kind in CURVES.items() if is_ours(kind))
@@ -175,12 +170,12 @@ def check_curve(curve: object) -> Transcription:
 
 
 def collocates_inequalities(curve: Transcription) -> bool:
-    """Whether inequalities are imposed where equalities are, and nowhere else: as on arcs along which limits hold."""
+    """Whether inequalities are imposed only where equalities are, as on arcs along which limits hold."""
     return np.array_equal(curve.node_points().s, curve.collocation_points().s)
 
 
 def stored_curve(curve: Transcription) -> dict[str, Any]:
-    """A curve for JSON: its type, for one that is not the library's where that is defined, and what makes it."""
+    """A curve for JSON: its type, with the module of a user-defined one, and its arguments."""
     kind, arguments = type(curve), curve.to_dict()
     if reserved := {"type", "module"} & arguments.keys():
         raise InputError(f"{kind.__name__}.to_dict must not use the name {min(reserved)!r}, which files use themselves")
@@ -188,9 +183,9 @@ def stored_curve(curve: Transcription) -> dict[str, Any]:
 
 
 def stored_class(stored: Mapping[str, Any]) -> tuple[type[Transcription], dict[str, Any]]:
-    """The class of a curve that was stored, and the arguments that make it; `stored` is as `stored_curve` returns it.
+    """The class and the arguments of a curve that `stored_curve` has stored.
 
-    InputError for a class that is not known, or arguments that it does not have.
+    InputError for an unknown class or argument.
     """
     name, module = stored.get("type"), stored.get("module")
     if not isinstance(name, str) or name not in CURVES:
@@ -208,7 +203,7 @@ def stored_class(stored: Mapping[str, Any]) -> tuple[type[Transcription], dict[s
 
 
 def brief(curve: Transcription) -> str:
-    """A curve as the call that makes it, or in a few words where it has many breakpoints."""
+    """A curve as its constructor call, or a short description if it has many breakpoints."""
     call, basis = repr(curve), curve.basis
     if len(call) <= 80:
         return call

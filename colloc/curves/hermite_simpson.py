@@ -21,11 +21,10 @@ class HermiteSimpson(Transcription):
     """Hermite-Simpson collocation: continuous accelerations, quadratic on every interval.
 
     After Hargraves and Paris (1987), for equations of second order: velocities are cubic and positions their integrals,
-    quartic, and torques follow by inverse dynamics at every time: where the optimum is smooth, its cost is approached
-    with order 6, twice that of the accelerations (the cost is stationary). Equations along the path, such as a passive
-    joint's tau = 0, hold at the ends and the middle of every interval, and what follows from them is of order 4, as
-    with Simpson's rule; inequalities at eight nodes of every interval, those on positions, velocities and accelerations
-    at all times.
+    quartic, and torques follow by inverse dynamics at every time. If the optimum is smooth, its cost converges with
+    order 6, twice that of the accelerations (the cost is stationary). Equations along the path, such as a passive
+    joint's tau = 0, hold at the ends and the middle of every interval, with errors of order 4, as for Simpson's rule.
+    Inequalities hold at eight nodes of every interval, those on positions, velocities and accelerations at all times.
 
     Parameters
     ----------
@@ -57,5 +56,5 @@ class HermiteSimpson(Transcription):
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), 4, 2)
 
     def collocation_points(self) -> Points:
-        """Where equalities are imposed: the ends and the middle of every interval."""
+        """The ends and the middle of every interval."""
         return collocation_points(self.basis, radau)

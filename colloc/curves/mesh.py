@@ -1,4 +1,4 @@
-"""Meshes: how the motion is cut into intervals."""
+"""Meshes: the intervals of a motion."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NARROWEST = 1e-9
 
 
 def check_mesh(name: str, intervals: Any, breakpoints: Any) -> tuple[int, tuple[float, ...] | None]:
-    """Number of intervals and, where they are not of equal width, their ends, rising from 0 to 1.
+    """Number of intervals and, unless they have equal width, their ends, rising from 0 to 1.
 
-    InputError, with the name of the transcription, if neither is given, or both and they differ, or breakpoints that
-    cut no motion into intervals.
+    InputError, with the name of the transcription, if neither is given, if both are and differ, and for illegal
+    breakpoints.
     """
     if breakpoints is None:
         if intervals is None:
@@ -56,7 +56,7 @@ def mesh_ends(intervals: int | None, breakpoints: Sequence[float] | np.ndarray |
     Raises
     ------
     InputError
-        If neither is given, or both and they differ, or breakpoints that cut no motion into intervals.
+        If neither is given, if both are and differ, and for illegal breakpoints.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def mesh_ends(intervals: int | None, breakpoints: Sequence[float] | np.ndarray |
 
 
 class Points(NamedTuple):
-    """Normalised times, each with the interval whose polynomial is meant: breakpoints have two sides.
+    """Normalised times, each with the interval whose polynomial is used: breakpoints have two sides.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Points(NamedTuple):
         return Points(self.s[chosen], self.interval[chosen])
 
     def merged(self, more: Points) -> Points:
-        """The points of both in the order of time, those that stand in both once."""
+        """The points of both in the order of time, without duplicates."""
         s, interval = np.append(self.s, more.s), np.append(self.interval, more.interval)
         order = np.lexsort((s, interval))
         s, interval = s[order], interval[order]
@@ -98,7 +98,7 @@ class Points(NamedTuple):
         return Points(s[~twice], interval[~twice])
 
     def within(self, part: tuple[float, float], breakpoints: np.ndarray) -> Points:
-        """The points within a part of the motion; of two sides of a breakpoint at its start or end the inner one."""
+        """The points within a part of the motion; at a breakpoint at its start or end only the inner side."""
         (s, interval), (start, end) = self, part
         inside = (s >= start - 1e-9) & (s <= end + 1e-9)
         left = np.abs(s - breakpoints[interval + 1]) < 1e-9
@@ -113,9 +113,9 @@ class Points(NamedTuple):
 
 @spelt
 def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple[float, ...]:
-    """Breakpoints whose intervals widen by a constant factor from both ends of the motion, and are equal inside.
+    """Breakpoints of intervals that widen by a constant factor from both ends of the motion, and are equal inside.
 
-    Motions that are limited in velocity start and end with pulses of torque, shorter than an interval of equal ones.
+    Motions with velocity limits start and end with pulses of torque that are shorter than equal intervals.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
     narrowest : float
         Width of the first and the last interval, as a fraction of the duration.
     ratio : float
-        Of an interval's width to that of its outer neighbour, at most; above 1.
+        Largest ratio of an interval's width to that of its outer neighbour; above 1.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
 
 
 def split(breakpoints: np.ndarray, pieces: np.ndarray) -> np.ndarray:
-    """Ends of the intervals that remain when each is split into so many equal ones, pieces, shape (intervals,)."""
+    """Ends of intervals after each is split into `pieces` equal ones, shape (intervals,)."""
     ends = [np.linspace(a, b, k + 1)[:-1] for a, b, k in zip(breakpoints, breakpoints[1:], pieces, strict=False)]
     return np.append(np.concatenate(ends), 1.0)
 
@@ -172,7 +172,7 @@ def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> Points:
 
 
 def equal_nodes(basis: SplineBasis) -> Points:
-    """Equally spaced nodes on every interval of a spline, max(5, 2 degree - 1) apart; both sides of a jump.
+    """Equally spaced nodes, max(5, 2 degree - 1) on every interval of a spline; both sides of a jump.
 
     A breakpoint is a node of the interval that it begins, and of the one that it ends where accelerations jump.
     """
@@ -187,9 +187,9 @@ def equal_nodes(basis: SplineBasis) -> Points:
 
 
 def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) -> Points:
-    """Points where equations along the path hold: as many as a spline has freedoms beside those of an initial state.
+    """Points where equations along the path hold: as many as a spline has freedoms after an initial state.
 
-    Where accelerations may jump at every breakpoint they are degree - 1 on every interval; else they are the Greville
+    If accelerations may jump at every breakpoint, they are degree - 1 on every interval; else they are the Greville
     points of the acceleration.
 
     Parameters
@@ -224,8 +224,9 @@ def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) ->
 def equation_points(basis: SplineBasis, order: int) -> Points:
     """Points inside a spline for an equation in its values (order 0) or first derivatives (1).
 
-    With values, and for order 0 rates, at both ends they are as many as the spline has freedoms: Greville points, at
-    which splines interpolate without ringing, those next to the ends replaced by the rates (complete interpolation).
+    With values, and for order 0 rates, at both ends they are as many as the spline's freedoms: Greville points, at
+    which splines interpolate without ringing, except those next to the ends, in place of which rates are used (complete
+    interpolation).
     """
     s, interval = (basis.derivative() if order else basis).sites()
     inner = slice(1, -1) if order else slice(2, -2)

@@ -11,7 +11,7 @@ from numpy.polynomial.legendre import leggauss
 
 @cache
 def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre points and weights on [0, 1], exact to degree 2 points - 1; not to be changed in place."""
+    """Gauss-Legendre points and weights on [0, 1], exact to degree 2 points - 1; read-only."""
     nodes, weights = leggauss(points)
     rule = (nodes + 1) / 2, weights / 2
     for array in rule:

@@ -150,14 +150,14 @@ class Instant(Named[ca.SX]):
     def frame(self, body: str) -> ca.SX:
         """Homogeneous transform from a link's frame to the world, SX, shape (4, 4) [1, m].
 
-            co.path(lambda now: now.frame("elbow")[1, 1], lower=0.9)          # its y axis stays upright
+        co.path(lambda now: now.frame("elbow")[1, 1], lower=0.9)          # its y axis stays upright
         """
         return self._frames.position[self.model.index(body)]
 
     def rotation(self, body: str) -> ca.SX:
         """Rotation from a link's frame to the world, SX, shape (3, 3): its columns are the link's axes.
 
-            co.Load("elbow", force=lambda now: now.rotation("elbow") @ ca.vertcat(0, -5.0, 0))          # N, along its y
+        co.Load("elbow", force=lambda now: now.rotation("elbow") @ ca.vertcat(0, -5.0, 0))          # N, along its y
         """
         return self.frame(body)[:3, :3]
 
@@ -182,7 +182,7 @@ class Instant(Named[ca.SX]):
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.
 
-            co.path(lambda now: now.marker("toe").position[1], lower=0.0)          # m
+        co.path(lambda now: now.marker("toe").position[1], lower=0.0)          # m
         """
         if text("name of a marker", name) not in self.model.markers:
             raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
@@ -191,7 +191,7 @@ class Instant(Named[ca.SX]):
     def reaction(self, body: str) -> Reaction:
         """Force and moment that the parent exerts on a body through its joint, including the effect of loads.
 
-            co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
+        co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
         """
         index = self.model.index(body)
         return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])

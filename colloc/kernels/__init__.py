@@ -1,6 +1,6 @@
 """SX functions evaluated at as many slices at once as a vector register holds: interpreted, or as machine code.
 
-options     how to compile, and the compiler that is used
+options     options of compilation, and the default compiler
 kernel      a function of one slice, and sums of products that follow it
 operations  CasADi's operations in C, and their vectors
 emit        an SX function as C code, in chunks
@@ -12,7 +12,7 @@ library     kernels compiled, loaded and evaluated
 program     kernels as data
 interpreter a library that evaluates programs, compiled once for a machine
 batch       functions of samples: NumPy arrays in and out, compiled or not
-driver.c, interpreter.c, lanes.h, machine_code.c, values.c  what is written by hand
+driver.c, interpreter.c, lanes.h, machine_code.c, values.c  C code that is not generated
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Functions of samples: how NumPy arrays go in and come out."""
+"""Functions of samples, with NumPy arrays as arguments and results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORTH = 5e-4  # s on the virtual machine, below which the interpreter gains not
 
 
 class Batch(NamedTuple):
-    """A function of some inputs that returns nonzeros, and where they belong in each (row-major) result."""
+    """A function of some inputs that returns nonzeros, and their places in each (row-major) result."""
 
     kernel: Kernel
     inputs: tuple[str, ...]
@@ -41,9 +41,9 @@ class Batch(NamedTuple):
         places: list[np.ndarray],
         compile: bool | Compile | None = None,
     ) -> Batch:
-        """A batch, compiled if that is wanted and a compiler is found.
+        """A batch, compiled if `compile` asks for it and a compiler is found.
 
-        By default the interpreter of programs evaluates it, unless there is little to do; False leaves it to CasADi.
+        By default the interpreter of programs evaluates it, unless it is small; with False CasADi does.
         """
         kernel = Kernel(function)
         if not compile:
@@ -73,7 +73,7 @@ class Batch(NamedTuple):
 def unrolled(
     function: ca.Function, inputs: Sequence[np.ndarray], samples: int, out: list[np.ndarray] | None = None
 ) -> list[np.ndarray]:
-    """Nonzeros of every result of a function by CasADi's virtual machine, as of `Batch.evaluate`."""
+    """Nonzeros of every result of a function by CasADi's virtual machine, as in `Batch.evaluate`."""
     results = out or [np.zeros((samples, function.nnz_out(k))) for k in range(function.n_out())]
     # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
     buffer, trigger = function.map(samples).buffer()
@@ -88,10 +88,10 @@ def unrolled(
 def interpreted(
     kernel: Kernel, inputs: Sequence[np.ndarray], out: list[np.ndarray] | None = None
 ) -> list[np.ndarray] | None:
-    """Values of a kernel as of `Library.evaluate`, or None where it is better left to CasADi's virtual machine.
+    """Values of a kernel as in `Library.evaluate`, or None if CasADi's virtual machine should evaluate it.
 
-    That is where there is little to do, no interpreter of programs, or an operation without a translation. Where there
-    is a lot to do, the interpreter is compiled first if the cache has none.
+    That is the case for small work, without an interpreter of programs, and for an operation without a translation. For
+    large work the interpreter is compiled first if the cache has none.
     """
     slices = max((len(array) for k, array in enumerate(inputs) if k not in kernel.shared), default=1)
     seconds = VIRTUAL * slices * kernel.function.n_instructions()
@@ -118,7 +118,7 @@ def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
 
 
 def arithmetic(function: ca.Function) -> int:
-    """Number of arithmetic instructions of an SX function: loads of inputs and constants, and stores, not counted."""
+    """Number of arithmetic instructions of an SX function, without loads of inputs and constants, and stores."""
     silent = (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST)
     return sum(function.instruction_id(k) not in silent for k in range(function.n_instructions()))
 

@@ -36,7 +36,7 @@ def find(directory: Path, key: str) -> Path | None:
     except (OSError, ValueError) as error:  # a path may have a null character
         raise CompileError(f"cannot read compiled kernels in {directory}: {error}; see $COLLOC_CACHE_DIR") from error
     for path in entries:
-        with suppress(OSError):  # gone meanwhile, or damaged and not to be removed
+        with suppress(OSError):  # removed by another process, or damaged and not removable
             _check_owner(path)
             if path.name == _name(key, path):
                 with suppress(OSError):
@@ -48,9 +48,9 @@ def find(directory: Path, key: str) -> Path | None:
 
 @contextmanager
 def build_directory(directory: Path) -> Iterator[Path]:
-    """An empty directory inside the cache to compile in, removed at the end; those of the dead are removed before.
+    """An empty directory inside the cache to compile in, removed at the end; those of killed processes are removed.
 
-    CompileError if the cache cannot be written, also by what is done inside.
+    CompileError if the cache cannot be written, also inside the context.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def _remove(inside: list[tuple[Path, int]]) -> None:
 
 
 def _remove_leftovers(directory: Path) -> None:
-    """Remove the directories of compilations that were killed: nobody holds their locks."""
+    """Remove the directories of killed compilations: their locks are free."""
     for path in directory.glob("build-*"):
         try:
             handle = os.open(path / _LOCK, os.O_RDWR)
@@ -120,7 +120,7 @@ def store(directory: Path, key: str, library: Path) -> Path:
 
 
 def evict(directory: Path, spared: Path) -> None:
-    """Remove the libraries used longest ago beyond $COLLOC_CACHE_MB."""
+    """Remove the least recently used libraries beyond $COLLOC_CACHE_MB."""
     room = _limit() * 1e6 - spared.stat().st_size
     for path in sorted(set(directory.glob("*.so")) - {spared}, key=_age):
         with suppress(OSError):
@@ -130,7 +130,7 @@ def evict(directory: Path, spared: Path) -> None:
 
 
 def _age(path: Path) -> float:
-    """Seconds since the last use; none of a file that is gone."""
+    """Seconds since the last use; 0 for a file that no longer exists."""
     try:
         return time.time() - path.stat().st_mtime
     except OSError:
@@ -150,7 +150,7 @@ def _limit() -> float:
 
 
 def _check_owner(path: Path) -> None:
-    """Code is only loaded from files that nobody but the user can have written."""
+    """CompileError if others than the user could have written the file."""
     status = path.stat()
     if status.st_uid != os.geteuid():
         raise CompileError(f"{path} belongs to another user; name a directory of your own in $COLLOC_CACHE_DIR")

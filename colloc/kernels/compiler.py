@@ -1,4 +1,4 @@
-"""The C compiler: what it is, and its runs."""
+"""The C compiler and its runs."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ exit $code
 
 @dataclass(frozen=True)
 class Compiler:
-    """A command with the options for this CPU, and the macros it defines: its version and what the CPU has."""
+    """A command with the options for this CPU, and the macros it defines: its version and features of the CPU."""
 
     command: tuple[str, ...]
     macros: Mapping[str, str]
 
     @property
     def identity(self) -> str:
-        """Everything that tells one compiler and CPU from another."""
+        """Text that identifies compiler and CPU."""
         return repr((self.command, sorted(self.macros.items()), FLAGS, CHUNK_FLAGS, DRIVER_FLAGS, LINK_FLAGS))
 
 
 @cache
 def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_CPU) -> Compiler:
-    """The compiler of a command, asked for its macros, with the first options for a CPU that it knows.
+    """The compiler of a command, with its macros and the first options for a CPU that it accepts.
 
     CompileError if it does not answer like a C compiler.
     """
@@ -75,7 +75,7 @@ def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_C
 def compile_library(
     compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int, flags: Sequence[str] = DRIVER_FLAGS
 ) -> Path:
-    """Compile C files, the first of them with flags of its own, side by side, and link them in an empty directory.
+    """Compile C files in parallel, the first of them with separate flags, and link them in an empty directory.
 
     At most `jobs` compilers run at a time. CompileError if one fails, quoting it.
     """
@@ -96,7 +96,7 @@ def compile_library(
 
 @dataclass(frozen=True)
 class _Compilation:
-    """A compiler that runs, and the end of a pipe that is open as long as this process lives."""
+    """A running compiler, and the end of a pipe that is open as long as this process lives."""
 
     words: Sequence[str]
     process: subprocess.Popen[str]
@@ -104,7 +104,7 @@ class _Compilation:
 
     @classmethod
     def start(cls, words: Sequence[str], directory: Path | None) -> _Compilation:
-        """Start a command in a directory, where it also keeps its temporary files."""
+        """Start a command in a directory, with its temporary files there."""
         environment = os.environ | {"LC_ALL": "C"} | ({"TMPDIR": str(directory)} if directory else {})
         theirs, ours = os.pipe()
         try:
@@ -121,7 +121,7 @@ class _Compilation:
         return cls(words, process, os.fdopen(ours, "wb"))
 
     def finish(self, patience: float, timeout: float) -> tuple[int, str]:
-        """Wait for its status and words; speak of it if that takes long, and give up after a while."""
+        """Wait for its status and output; announce a long wait, and end it after a time limit."""
         begin, spoken = time.monotonic(), patience >= timeout
         while (waited := time.monotonic() - begin) < timeout:
             if waited > patience and not spoken:
@@ -136,7 +136,7 @@ class _Compilation:
         raise CompileError(f"the C compiler took longer than {timeout:.0f} s: {' '.join(self.words)}")
 
     def kill(self) -> None:
-        """Kill it if it still runs, with the processes that it started itself."""
+        """Kill it if it still runs, with its child processes."""
         if self.process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -145,7 +145,7 @@ class _Compilation:
 
 
 def _answer(words: Sequence[str]) -> tuple[int, str]:
-    """Status and words of a short run."""
+    """Status and output of a short run."""
     with uninterrupted():
         run = _Compilation.start(words, None)
     try:
@@ -172,7 +172,7 @@ def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
 
 
 def _check(run: _Compilation) -> None:
-    """Wait for a compiler, and say what it complained about."""
+    """Wait for a compiler; CompileError with its output if it fails."""
     status, output = run.finish(PATIENCE, TIMEOUT)
     if status:
         # Of a compiler that was killed the shell says 128 and the number of the signal.
@@ -181,6 +181,6 @@ def _check(run: _Compilation) -> None:
 
 
 def _excerpt(output: str) -> str:
-    """The first lines of what a compiler wrote."""
+    """The first lines of a compiler's output."""
     lines = output.strip().splitlines()
     return "\n".join(lines[:10]) or "(it wrote nothing)"

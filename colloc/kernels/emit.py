@@ -1,7 +1,7 @@
 """Straight-line C of an SX function, in chunks that compile in linear time.
 
-Every function takes the pool and nothing else. A value that one chunk computes and another one reads lives in a slot
-behind the pool; slots are used again.
+Every function takes only the pool. A value that one chunk computes and another one reads is in a slot behind the pool;
+slots are reused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Code:
 
 @dataclass(slots=True)
 class _Value:
-    """Right-hand side in C with the values it reads, or, for a store, the place in the pool it goes to."""
+    """Right-hand side in C with the values it reads, or, for a store, its place in the pool."""
 
     template: str
     operands: list[_Value | str]  # values of earlier operations, or C of inputs and constants
@@ -43,7 +43,7 @@ class _Value:
 
 
 def emit(kernel: Kernel, prefix: str) -> Code:
-    """C of the kernel's function, its names with a prefix; CompileError for operations without a translation."""
+    """C of the kernel's function, with a prefix for names; CompileError for operations without a translation."""
     values, calls = _values(kernel)
     chunks = [values[k : k + CHUNK] for k in range(0, len(values), CHUNK)]
     slots = _assign_slots(chunks)
@@ -90,7 +90,7 @@ def _constant(value: float) -> str:
 
 
 def _assign_slots(chunks: list[list[_Value]]) -> int:
-    """Slots of the values that live from chunk to chunk, each free again after the last chunk that reads it."""
+    """Slots of the values that several chunks use, each free again after the last chunk that reads it."""
     for number, chunk in enumerate(chunks):
         for value in chunk:
             value.chunk = value.last = number

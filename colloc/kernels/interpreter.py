@@ -36,11 +36,10 @@ _libraries: dict[tuple[Path, str], Path] = {}  # those in memory, by directory a
 
 
 class Interpreter(Library):
-    """Kernels as programs, evaluated by one library for all of them, at once.
+    """Kernels as programs, evaluated by one library for all of them, without compilation.
 
-    As fast as compiled where the library writes machine code of programs (x86-64 with AVX2), else half as fast.
-
-    As `Library`; kernels with an operation that has no translation are left out.
+    As fast as compiled kernels where the library writes machine code of programs (x86-64 with AVX2), else half as fast.
+    Kernels with an operation without a translation are left out.
     """
 
     def __init__(self, path: Path, kernels: Mapping[str, Kernel], threads: int):
@@ -58,7 +57,7 @@ class Interpreter(Library):
 
     @property
     def writes_code(self) -> bool:
-        """Whether its programs are machine code, which a compiler would make no faster."""
+        """Whether its programs are machine code, as fast as compiled kernels."""
         return all(map(has_code, self._programs.values()))
 
     def __repr__(self) -> str:
@@ -71,7 +70,7 @@ class Interpreter(Library):
 
 
 def interpret(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool) -> Interpreter:
-    """Kernels as programs of the library that came with the package or is in the cache, or is compiled if it may be.
+    """Kernels as programs of a library from the wheel or the cache, or compiled if `compile` allows it.
 
     CompileError without a library.
     """
@@ -95,7 +94,7 @@ def interpret(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool)
 
 
 def interpret_or_none(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool) -> Interpreter | None:
-    """As `interpret`, but None without a library; a compiler that fails is warned of, once."""
+    """As `interpret`, but None without a library; one warning for a compiler that fails."""
     try:
         return interpret(kernels, options, compile=compile and not _failed)
     except CompileError as error:

@@ -1,4 +1,4 @@
-"""A kernel, which is compiled: a function of one slice, and sums of products of what it reads and returns."""
+"""A kernel for compilation: a function of one slice, and sums of products of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Kernel:
 
     @cached_property
     def digest(self) -> bytes:
-        """Hash of everything that the compiled code depends on."""
+        """Hash of all data that the compiled code depends on."""
         import hashlib
 
         hashed = hashlib.sha256(self.function.serialize().encode())
@@ -95,7 +95,7 @@ class Kernel:
 
 
 def pass_table(kernel: Kernel) -> np.ndarray:
-    """All passes one after another, ints, as the driver reads them: targets by their number of terms."""
+    """All passes one after another, ints, in the format of the driver: targets by their number of terms."""
     parts, first = [np.zeros(0, dtype=np.int64)], sum(kernel.inputs) + sum(kernel.outputs)
     for stage in kernel.passes:
         starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])

@@ -41,7 +41,7 @@ _scratch = threading.local()  # work memory of each thread, whichever library it
 class Library:
     """Compiled kernels in memory, by name in the order in which they were compiled.
 
-    `lanes` slices are in one vector, and at most so many `threads` in an evaluation.
+    `lanes` slices are in one vector, and an evaluation uses at most `threads` threads.
     """
 
     def __init__(self, path: Path, kernels: Mapping[str, Kernel], lanes: int, threads: int):
@@ -56,8 +56,8 @@ class Library:
     def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
         """A kernel as a CasADi function of matrices with a column per slice; shared inputs have one column.
 
-        The column of the results that each slice is added to rises from 0; only slices in the same `lanes` may share
-        one, see `sums`. By default each has its own.
+        Each slice is added to a column of the results, counted from 0 in ascending order; only slices in the same
+        `lanes` may share one, see `sums`. By default all are different.
         """
         symbol, leading = self._symbol(name), self._leading(name)
         count("slices", slices, at_least=1)
@@ -74,7 +74,7 @@ class Library:
         return ca.Function(name, inputs, outputs, {"always_inline": True})
 
     def sums(self, alike: np.ndarray) -> np.ndarray:
-        """Columns for `external` that add up neighbouring slices, as far as they are evaluated together.
+        """Columns for `external` that add up neighbouring slices that are evaluated together.
 
         `alike`, shape (slices - 1,), says whether each slice may be added to the one before it.
         """
@@ -84,7 +84,7 @@ class Library:
     def evaluate(
         self, name: str, inputs: Sequence[np.ndarray], out: Sequence[np.ndarray] | None = None
     ) -> list[np.ndarray]:
-        """Values of a kernel at N slices, each shape (N, size); those of `out`, filled, if it is given.
+        """Values of a kernel at N slices, each shape (N, size), in `out` if it is given.
 
         Inputs are of shape (N, size), or (size,) for shared ones; all arrays are C-contiguous. InputError for other
         shapes and types.
@@ -114,11 +114,11 @@ class Library:
         return self._symbols[name]
 
     def _leading(self, name: str) -> list[np.ndarray]:
-        """What the functions of a kernel take before its inputs."""
+        """Arguments of a kernel's functions before its inputs."""
         return []
 
     def _work(self, symbol: str, *arguments: Any) -> ctypes.c_void_p:
-        """Work memory of the calling thread, kept from call to call: fresh memory costs a page fault every 4 kB."""
+        """Work memory of the calling thread, reused between calls: new memory costs a page fault every 4 kB."""
         size = getattr(self._code, f"{symbol}_doubles")
         size.restype = ctypes.c_longlong
         needed = size(*arguments)
@@ -130,8 +130,8 @@ class Library:
 def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     """Kernels compiled to machine code, or loaded if the cache has them.
 
-    CompileError without a compiler that works, a cache directory that can be written and belongs to the user alone, or
-    a translation of an operation.
+    CompileError without a working compiler, a cache directory that only the user can write, or a translation of an
+    operation.
     """
     compiler, lanes = target(options)
     directory, key = cache_directory(options), _key(kernels, compiler, lanes)
@@ -150,7 +150,7 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
 
 
 def build_source(name: str, text: str, options: Compile) -> Path:
-    """The library of one C file: of the package, compiled, or from the cache; CompileError as from `build`."""
+    """The library of one C file: from the package or the cache, or compiled; CompileError as in `build`."""
     if library := shipped(name, text, options):
         return library
     directory, key = cache_directory(options), machine_key(options, text)
@@ -168,7 +168,7 @@ def new_entry(
 
 
 def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | None:
-    """As `build`, but without a library, after a CompileWarning, what cannot be compiled is left to the caller."""
+    """As `build`, but a library without kernels, after a CompileWarning, if they cannot be compiled."""
     try:
         return build(kernels, options)
     except CompileError as error:
@@ -186,7 +186,7 @@ def cached(kernels: Mapping[str, Kernel], options: Compile) -> bool:
 
 
 def target(options: Compile) -> tuple[Compiler, int]:
-    """The compiler, and how many slices are in one vector; CompileError if there is none."""
+    """The compiler, and the number of slices in one vector; CompileError without a compiler."""
     if os.name != "posix":
         raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
     compiler = inspect(compiler_command(options))
@@ -194,7 +194,7 @@ def target(options: Compile) -> tuple[Compiler, int]:
 
 
 def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
-    """Hash of all that a library depends on, from the kernels to this package."""
+    """Hash of all that a library depends on, including the kernels and this package."""
     parts = compiler.identity, lanes, sorted(vector_names(lanes, compiler.macros).items()), own_code()
     hashed = hashlib.sha256(repr(parts).encode())
     for kernel in kernels.values():
@@ -205,7 +205,7 @@ def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
 def machine_key(options: Compile, text: str = "") -> str:
     """Hash of all that a library of fixed C code, and of some text, depends on.
 
-    No compiler is asked, as that takes longer than a small problem.
+    It does not call a compiler, which takes longer than a small problem.
     """
     if os.name != "posix":
         raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
@@ -218,7 +218,7 @@ def machine_key(options: Compile, text: str = "") -> str:
 
 @cache
 def _cpu() -> str:
-    """What tells the instructions of this CPU from those of others that share a cache."""
+    """Text that identifies the instructions of this CPU among those that share a cache."""
     with suppress(OSError):
         with open("/proc/cpuinfo") as file:
             lines = file.read(2**14).splitlines()

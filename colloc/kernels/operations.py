@@ -10,7 +10,7 @@ import casadi as ca
 
 from colloc.kernels.kernel import CompileError
 
-# What C operators and the inline functions of lanes.h spell.
+# Operations as C operators and inline functions of lanes.h.
 EXPRESSIONS = {
     ca.OP_ASSIGN: "{0}",
     ca.OP_LIFT: "{0}",
@@ -36,7 +36,7 @@ EXPRESSIONS = {
     ca.OP_FMIN: "v_fmin({0}, {1})",
     ca.OP_FMAX: "v_fmax({0}, {1})",
 }
-# What the C library computes: name and number of arguments.
+# Functions of the C library: name and number of arguments.
 FUNCTIONS = {
     ca.OP_SQRT: ("sqrt", 1),
     ca.OP_EXP: ("exp", 1),
@@ -79,13 +79,13 @@ def template(operation: int) -> str:
 
 
 def is_call(operation: int) -> bool:
-    """Whether the operation is a call of the C library, which takes as long as some twenty others."""
+    """Whether the operation is a call of the C library, which takes as long as about twenty others."""
     return operation in FUNCTIONS
 
 
 @cache
 def runs() -> str:
-    """C macros for the interpreter: the operations, which of them have two operands, and loops over runs of them."""
+    """C macros for the interpreter: the operations, those with two operands, and loops over runs of them."""
     lines = [f"#define {name} {getattr(ca, name)}" for name in dir(ca) if name.startswith("OP_")]
     cases, binary = [], []
     for operation in (*EXPRESSIONS, *FUNCTIONS):

@@ -1,4 +1,4 @@
-"""How kernels are compiled and run: the user's choices, and what is chosen otherwise."""
+"""Options for the compilation and execution of kernels, and their defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_THREADS = 256  # the driver's
 
 
 class CompileWarning(UserWarning):
-    """Kernels could not be compiled; the answers are the same, and slower to come by.
+    """Kernels could not be compiled; the answers are the same, but take longer.
 
     Examples
     --------
@@ -36,18 +36,18 @@ class CompileWarning(UserWarning):
 @spelt
 @dataclass(frozen=True)
 class Compile:
-    """Choices for kernels compiled to machine code.
+    """Options for kernels compiled to machine code.
 
     Parameters
     ----------
     threads : int, optional
-        Most threads of an evaluation; by default $OMP_NUM_THREADS, or the CPUs that this process may use.
+        Largest number of threads of an evaluation; by default $OMP_NUM_THREADS, or the CPUs of this process.
     compiler : str, optional
         Command of a GCC or Clang, which may have options; by default $CC, or the first of gcc, clang and cc.
     lanes : int, optional
         Slices in one vector: 1, 2, 4 or 8; by default as many as the CPU's registers hold.
     cache : path, optional
-        Directory of compiled libraries; by default $COLLOC_CACHE_DIR, or colloc in the user's directory of caches.
+        Directory of compiled libraries; by default $COLLOC_CACHE_DIR, or colloc in the user's cache directory.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def check_compile(compile: object) -> None:
 
 
 def thread_count(options: Compile) -> int:
-    """Most threads of an evaluation."""
+    """Largest number of threads of an evaluation."""
     if options.threads is not None:
         return options.threads
     wished = os.environ.get("OMP_NUM_THREADS", "")
@@ -116,7 +116,7 @@ def compiler_command(options: Compile) -> tuple[str, ...]:
 
 
 def cache_directory(options: Compile) -> Path:
-    """Directory of compiled libraries; CompileError if there is none, as for a user without a home."""
+    """Directory of compiled libraries; CompileError without one, such as for a user without a home."""
     chosen = options.cache or os.environ.get("COLLOC_CACHE_DIR")
     try:
         if chosen:
@@ -133,7 +133,7 @@ def cache_directory(options: Compile) -> Path:
 
 
 def _named(path: str | os.PathLike[str]) -> bool:
-    """Whether a file system can have such a name."""
+    """Whether a path is a legal name."""
     try:
         return 0 not in os.fsencode(path) and bool(os.fspath(path))
     except (ValueError, TypeError):
@@ -141,7 +141,7 @@ def _named(path: str | os.PathLike[str]) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """Words of a command; none if its quotes do not match."""
+    """Words of a command; empty if its quotes do not match."""
     try:
         return shlex.split(command)
     except ValueError:

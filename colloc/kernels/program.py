@@ -1,6 +1,6 @@
-"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it.
+"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compilation.
 
-Where machine_code.c writes code of a program for this machine, that runs instead of the program.
+If machine_code.c writes machine code of a program, that runs instead of the program.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.Weak
 
 
 def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
-    """A kernel as a program, int64, shape (words,), made by the library that is to evaluate it.
+    """A kernel as a program, int64, shape (words,), made by the library that evaluates it.
 
-    Its machine code, if there is any, is kept there as long as these words are, under a number made of both.
-    CompileError for an operation that has no translation.
+    The library keeps its machine code, if there is any, as long as the words exist, under a number made of both.
+    CompileError for an operation without a translation.
     """
     placed, constants = _placed(kernel)
     given = placed, kernel.function.sz_w(), kernel.pool + constants.size
@@ -76,10 +76,10 @@ def has_code(words: np.ndarray) -> bool:
 
 
 def instructions(function: ca.Function) -> np.ndarray:
-    """Instructions of an SX function, int32, shape (n, 4): each an operation and three numbers, as CasADi keeps them.
+    """Instructions of an SX function, int32, shape (n, 4): each an operation and three numbers, in CasADi's format.
 
-    They stand one after another in the serialized function. CasADi's accessors, by which they are checked, would take
-    4 us for each, as long as a hundred evaluations of it.
+    They are read from the serialized function. CasADi's accessors, by which some are checked, would take 4 us for each,
+    as long as a hundred evaluations of it.
     """
     if function not in _instructions:
         _instructions[function] = _read(function)
@@ -118,7 +118,7 @@ def _accessed(function: ca.Function, chosen: np.ndarray) -> np.ndarray:
 
 
 def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
-    """Instructions as `schedule` takes them, with places in the pool, and bits of the constants behind the pool."""
+    """Instructions for `schedule`, with places in the pool, and bits of the constants behind the pool."""
     listed = instructions(kernel.function).copy()
     operation = listed[:, 0]
     reads, writes, fixed = (operation == code for code in (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST))
@@ -135,7 +135,7 @@ def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _written(write: Any, placed: np.ndarray, registers: int, first: int, out: np.ndarray) -> tuple[np.ndarray, int]:
-    """What `schedule` or `write_code` makes of instructions, and the end of the places that it uses."""
+    """The result of `schedule` or `write_code` for instructions, and the end of the places that it uses."""
     end, work = ctypes.c_longlong(), np.empty(10 * len(placed) + registers, dtype=np.int64)
     write.restype = ctypes.c_longlong
     sizes = map(ctypes.c_longlong, (len(placed), registers, first))

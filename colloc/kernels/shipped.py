@@ -1,6 +1,6 @@
-"""Libraries of fixed C code that come with a wheel, compiled for kinds of CPUs: where one serves, nothing is compiled.
+"""Libraries of fixed C code in wheels, compiled for kinds of CPUs, so that no compiler is needed.
 
-`ship` makes them where a wheel is made; a checkout has none.
+`ship` makes them for a wheel; a checkout has none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).with_name("compiled")
 
 
 class Kind(NamedTuple):
-    """CPUs that have the same instructions, as compilers name them, and their names in /proc/cpuinfo."""
+    """CPUs with the same instructions, by their name for compilers, and the instructions' names in /proc/cpuinfo."""
 
     name: str
     flags: tuple[str, ...] = ()
@@ -37,9 +37,9 @@ KINDS = {"x86_64": (*_X86, Kind("any")), "aarch64": (Kind("any"),), "arm64": (Ki
 
 
 def shipped(name: str, text: str, options: Compile) -> Path | None:
-    """The library that came with the package for this CPU; None without one of just this text.
+    """The package's library of exactly this text for this CPU, or None.
 
-    None, too, where the user has chosen a compiler or a number of lanes.
+    None as well if the user has chosen a compiler or a number of lanes.
     """
     if options.compiler is not None or options.lanes is not None or not FOLDER.is_dir():
         return None
@@ -50,7 +50,7 @@ def shipped(name: str, text: str, options: Compile) -> Path | None:
 def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], folder: Path) -> list[Path]:
     """Compile a library for every kind of CPU of this machine's make, into a folder.
 
-    `text` tells the library from those of other versions; `source` is its C code, by lanes and the compiler's macros.
+    `text` identifies the version of the library; `source` is its C code, by lanes and the compiler's macros.
     CompileError without a compiler.
     """
     paths = []
@@ -71,7 +71,7 @@ def _file(name: str, text: str, kind: Kind) -> str:
 
 @cache
 def _loads(path: Path) -> bool:
-    """Whether there is such a library, and this machine's C library is not too old for it."""
+    """Whether the library exists, and this machine's C library is not too old for it."""
     with suppress(OSError):
         return path.is_file() and bool(ctypes.CDLL(str(path)))
     return False
@@ -79,7 +79,7 @@ def _loads(path: Path) -> bool:
 
 @cache
 def _instructions() -> frozenset[str]:
-    """What this CPU has, where Linux says it."""
+    """Instructions of this CPU, on Linux."""
     with suppress(OSError), open("/proc/cpuinfo") as file:
         for line in file:
             if line.startswith("flags"):

@@ -41,7 +41,7 @@ def _text(name: str) -> str:
 
 
 def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
-    """Lines that tell the driver of a kernel, the function that evaluates it in the pool, and its faces."""
+    """Lines that describe a kernel for the driver, with the function that evaluates it in the pool and its wrappers."""
     lines = [f"void {chunk}(V *restrict p);" for chunk in code.names]
     steps = [f"{chunk}(p);" for chunk in code.names]
     if (table := pass_table(kernel)).size:

@@ -1,12 +1,12 @@
-"""Solutions as files: saved, loaded, and given to other programs as tables.
+"""Solutions as files: saved, loaded, and exported as tables for other programs.
 
 A file becomes a solution in three steps: bytes, a checked record, the solution of a problem.
 
-archive        arrays and metadata as the bytes of an .npz file, and back without trust in them
-record         what a file says of a solution: fields, types, shapes and ranges
-fingerprint    a problem in numbers, by which a file knows it again
+archive        arrays and metadata as the bytes of an .npz file, read without trust
+record         the record of a solution in a file: fields, types, shapes and ranges
+fingerprint    a problem in numbers, to recognise it
 storage        save, load, all of a motion as CSV or for pandas
-tables         coordinates, torques, signals and ground reactions as OpenSim names them
+tables         coordinates, torques, signals and ground reactions with OpenSim's names
 """
 
 from colloc.storage.storage import load, save, to_csv, to_dataframe

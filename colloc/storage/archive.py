@@ -1,6 +1,6 @@
 """Arrays and metadata as .npz files.
 
-They are read as files of unknown origin: nothing is executed, and no more is unpacked than a solution may hold.
+They are read as files of unknown origin: no code is executed, and the size of unpacked arrays is limited.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def to_bytes(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> bytes
 
 
 def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
-    """SHA-256 of all arrays and of the metadata but for the checksum itself."""
+    """SHA-256 of all arrays and of the metadata without the checksum."""
     digest = hashlib.sha256(json.dumps({k: v for k, v in meta.items() if k != "sha256"}, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape} ".encode())
@@ -53,13 +53,13 @@ def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
 
 
 def read_archive(path: str | os.PathLike[str]) -> Archive:
-    """The arrays of a file by name, and its metadata; InputError naming the file, and the array where it is one."""
+    """The arrays of a file by name, and its metadata; InputError naming the file, and the damaged array."""
     file = check_readable(path, "saved solution", LARGEST)
     return _read(str(file), file)
 
 
 def from_bytes(name: str, content: bytes) -> Archive:
-    """The archive in some bytes, and an InputError that calls it by a name where there is none."""
+    """The archive in some bytes; InputError, with its name, for other bytes."""
     return _read(name, io.BytesIO(content))
 
 
@@ -79,7 +79,7 @@ def _read(name: str, source: Path | io.BytesIO) -> Archive:
 
 
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
-    """ValueError for what NumPy has not packed, or what would unpack to more than a solution may hold."""
+    """ValueError for members that NumPy has not packed, or that would unpack to more than the limit."""
     names = {member.filename for member in members}
     if len(members) > MOST_ARRAYS or len(names) < len(members):
         raise ValueError(f"{len(members)} arrays, with {len(names)} different names")
@@ -93,7 +93,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """An array, its header compared with its size before there is any memory for it."""
+    """An array, whose header is compared with its size before memory is allocated."""
     try:
         with archive.open(member) as stream:
             major, _ = np.lib.format.read_magic(stream)

@@ -1,7 +1,7 @@
 """A problem in numbers: enough to tell whether a stored solution belongs to it.
 
 A problem holds Python functions, which cannot be compared; their values can. Torques, costs and constraints are
-evaluated at made-up instants, always the same ones, which rounding and a rewritten library leave as they are.
+evaluated at fixed artificial instants, which do not depend on rounding or on the version of the library.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths m
 
 
 def fingerprint(problem: Problem | Phases) -> dict[str, np.ndarray]:
-    """Numbers that say what a problem is, shape (N,), by part: model with loads, duration, costs, constraints.
+    """Numbers that identify a problem, shape (N,), by part: model with loads, duration, costs, constraints.
 
-    A motion in phases has those of every phase, and what holds across them. Not a number where a function is none at a
-    made-up instant.
+    A motion in phases has those of every phase, and of statements across them. NaN where a function is undefined at an
+    artificial instant.
     """
     if (alone := problem.phases.get("")) is not None:
         return _phase_parts(alone)
@@ -74,7 +74,7 @@ def differences(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray
 
 
 def same(first: np.ndarray | None, second: np.ndarray | None) -> bool:
-    """Whether two arrays hold the same numbers but for rounding."""
+    """Whether two arrays hold the same numbers up to rounding."""
     if first is None or second is None or first.shape != second.shape:
         return False
     size = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in (first, second))
@@ -82,7 +82,7 @@ def same(first: np.ndarray | None, second: np.ndarray | None) -> bool:
 
 
 def _values(function: ca.Function) -> np.ndarray:
-    """Values at the made-up instants of a function of the slots of an instant, or of several."""
+    """Values at the artificial instants of a function of the slots of an instant, or of several."""
     names = Slots._fields
     values = []
     for k in range(_INSTANTS):

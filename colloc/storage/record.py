@@ -1,7 +1,7 @@
-"""The record of a solution in a file: names, types, shapes and ranges of its fields, and what they stand for.
+"""The record of a solution in a file: names, types, shapes and ranges of its fields, and their meaning.
 
 A motion in phases has the arrays of its samples for every phase, "phase_0_q" and so on; those of a single motion are
-called "q" alone. Decision vector, multipliers and history are those of the whole.
+called "q". Decision vector, multipliers and history are those of the whole.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def solution_bytes(solution: Solution | PhasesSolution) -> bytes:
 
 
 def stored_signals(problem: Problem) -> dict[str, list[str]]:
-    """Names of the components, with their units, of the unknown signals and states of a problem."""
+    """Names of the components, with units, of the unknown signals and states of a problem."""
     return {
         unknown.name: [label_with_unit(*pair) for pair in zip(unknown.labels, unknown.units, strict=True)]
         for unknown in (*problem.signals, *problem.states)
@@ -117,7 +117,7 @@ def stored_signals(problem: Problem) -> dict[str, list[str]]:
 
 
 def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The end of the solver's run as arrays, with nodes beside the curves' own, and as metadata."""
+    """The end of the solver's run as arrays, with additional nodes, and as metadata."""
     arrays = {"x": solution.x, "lam_g": solution.multipliers["g"], "lam_x": solution.multipliers["x"]}
     arrays |= {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}
     for prefix, phase in zip(_prefixes(solution.phases), solution.phases.values(), strict=True):
@@ -136,7 +136,7 @@ def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.nd
 
 
 def _stored_round(round: RefinementRound) -> dict[str, Any]:
-    """A round of a refinement, for JSON, its curves by phase."""
+    """A refinement iteration for JSON, with its curves by phase."""
     curves = round.curve if isinstance(round.curve, Mapping) else {"": round.curve}
     return {**vars(round), "curve": {name: stored_curve(curve) for name, curve in curves.items()}}
 
@@ -150,9 +150,9 @@ def _prefixes(phases: Iterable[str]) -> list[str]:
 
 
 def read_record(name: str, archive: Archive) -> SolutionRecord:
-    """The record in the archive of a file, each field of which is what it must be.
+    """The record in the archive of a file, with all fields checked.
 
-    InputError naming the file and the field, of a motion in phases the phase as well.
+    InputError naming the file and the field, and the phase of a motion in phases.
     """
     arrays, meta = archive
     _check_meta(name, arrays, meta)
@@ -182,7 +182,7 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
 
 
 def extra_nodes(arrays: Mapping[str, np.ndarray], phases: Collection[str]) -> dict[str, Points | None]:
-    """The nodes of every phase beside those of its curve."""
+    """The nodes of every phase in addition to those of its curve."""
     return {
         phase: Points(*(arrays[prefix + field] for field in _ADDED)) if f"{prefix}extra_s" in arrays else None
         for phase, prefix in zip(phases, _prefixes(phases), strict=True)
@@ -190,7 +190,7 @@ def extra_nodes(arrays: Mapping[str, np.ndarray], phases: Collection[str]) -> di
 
 
 def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Outcome:
-    """The end of the solver's run, its status as the solver saw it."""
+    """The end of the solver's run, with the solver's status."""
     status = Status(meta["status"])
     if status in (Status.VIOLATED, Status.COARSE):
         status = Status.SOLVED
@@ -203,9 +203,9 @@ def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> O
 
 
 def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcription:
-    """The curve of a file; InputError for one that cannot be.
+    """The curve of a file; InputError for an impossible one.
 
-    What has at least one number in the file for each interval, degree or node may be at most `largest`.
+    Integers for which the file has at least one number each (intervals, degrees, nodes) may be at most `largest`.
     """
     try:
         kind, arguments = stored_class(stored)
@@ -221,7 +221,7 @@ def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcript
 
 
 def _round_from(name: str, stored: Any, largest: int, phases: list[str]) -> RefinementRound:
-    """A round of a refinement."""
+    """A refinement iteration."""
     wanted = {field.name for field in fields(RefinementRound)}
     if not isinstance(stored, dict) or set(stored) != wanted:
         raise InputError(f"{name!r}: a round of the refinement must have {', '.join(wanted)}, got {stored!r:.200}")
@@ -264,7 +264,7 @@ def _phase(value: Any) -> bool:
 
 
 def _positions(phase: Mapping[str, Any]) -> list[str]:
-    """Names of the positions of a phase: those of its joints where it says nothing else."""
+    """Names of the positions of a phase, by default those of its joints."""
     return phase.get("positions", phase["joints"])
 
 
@@ -277,11 +277,11 @@ def _kept(value: Any) -> bool:
 
 
 def _signals(phase: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Names of the components of unknown signals and states; none where a file says nothing of them."""
+    """Names of the components of unknown signals and states; empty by default."""
     return phase.get("signals", {})
 
 
-# Metadata: what each must be, in code and in words.
+# Metadata: the type of each, in code and as text.
 _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (lambda v: type(v) is int, "an integer"),
     "versions": (lambda v: _object(v) and _texts(list(v.values())), "an object of texts"),
@@ -313,7 +313,7 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """InputError unless all metadata are there and legal, and the checksum fits."""
+    """InputError unless all metadata are present and legal, and the checksum is correct."""
     schema = meta.get("schema")
     if schema != SCHEMA or type(schema) is not int:
         raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {SCHEMA}")
@@ -343,7 +343,7 @@ def _check_names(name: str, what: str, needed: Iterable[str], fields: Iterable[s
 
 
 def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """InputError unless all arrays are there, of the shapes and types that they must have, and finite."""
+    """InputError unless all arrays are present, finite, and of the right shapes and types."""
     prefixes = _prefixes(meta["phases"])
     phases = dict(zip(prefixes, meta["phases"].values(), strict=True))
     tables = [prefix + field for prefix in prefixes for field in ("t", *TABLES)]

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
 
-    Beside the decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau, and of an unknown signal
-    or state thrust "signal_thrust") as plain arrays that any NumPy can read, and JSON metadata under "meta": schema
-    version, library versions, status, cost by term, transcription, joints and components of signals, a checksum, and a
-    fingerprint of the problem, by which `load` knows it again. Of a motion in phases it holds the samples of every
-    phase, as "phase_0_q", "phase_1_q" and so on.
+    In addition to decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau, and "signal_thrust"
+    for an unknown signal or state thrust) as plain arrays that any NumPy can read, and JSON metadata under "meta":
+    schema version, library versions, status, cost by term, transcription, joints and components of signals, a checksum,
+    and a fingerprint of the problem, which `load` compares. Samples of a motion in phases are "phase_0_q", "phase_1_q"
+    and so on.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> N
     Raises
     ------
     InputError
-        For a motion that is not finite, as a diverged solve may leave one, one of more than 10,000 phases, or a path
-        that cannot be written.
+        For a motion that is not finite, such as after a diverged solve, one of more than 10,000 phases, or a path that
+        cannot be written.
 
     See Also
     --------
@@ -90,29 +90,29 @@ def load(
 ) -> Solution | PhasesSolution:
     """Read a solution back and attach it to its problem.
 
-    A problem holds Python functions, which are not stored; the caller states it again. Its fingerprint is compared:
-    the values of torques, costs and constraints at made-up instants, all bounds, the joints and the duration. Nothing
-    in a file is executed, and no more is built than it holds numbers for. Its status is judged anew; that the solver
-    ended at an optimum is the file's own word, which `verify` checks.
+    A problem holds Python functions, which are not stored: pass the same problem again. Its fingerprint is compared:
+    the values of torques, costs and constraints at artificial instants, all bounds, the joints and the duration. No
+    code in a file is executed, and memory is limited by the size of the file. The status is judged again; the file's
+    claim that the solver ended at an optimum is not, see `verify`.
 
     Parameters
     ----------
     path : str or PathLike
     problem : Problem or Phases
     tol : float
-        Largest error between nodes, and of the cost, of an answer that counts as solved, as in `solve`. The file's own
-        tolerances count where they are smaller.
+        Largest error between nodes, and of the cost, of a solved answer, as in `solve`. Smaller tolerances of the file
+        take precedence.
 
     Returns
     -------
-    Solution, or PhasesSolution of Phases
-        Its status judged anew.
+    Solution, or PhasesSolution for Phases
+        With its status judged again.
 
     Raises
     ------
     InputError
-        For a file that is not a saved solution, one that is damaged, one whose status contradicts the solver's message,
-        or one of another problem; names the file and what differs, of a motion in phases the phase as well.
+        Naming the file, the difference and the phase: for a file that is not a saved solution, that is damaged, whose
+        status contradicts the solver's message, or that belongs to another problem.
 
     See Also
     --------
@@ -150,13 +150,13 @@ def load(
 
 
 def _judged_by(outcome: Outcome, tol: float) -> Outcome:
-    """The end of a run with no larger tolerances than these."""
+    """The end of a run with tolerances of at most `tol`."""
     tolerances = {name: min(getattr(outcome, name), tol) for name in ("tolerance", "cost_tolerance")}
     return replace(outcome, **tolerances)
 
 
 def _ordered(record: SolutionRecord, problem: Problem | Phases) -> OrderedCosts | None:
-    """The costs that a record keeps; InputError for those of another problem, None where there is one cost alone."""
+    """The costs of a record in order of importance, or None; InputError for those of another problem."""
     ordered = OrderedCosts(problem, *(tuple(record.kept.get(name, ())) for name in ("costs", "bounds")))
     if len(ordered.costs) >= len(ordered.names):
         raise InputError(f"{record.name!r} keeps {len(ordered.costs)} costs, the problem has {len(ordered.names)}")
@@ -183,9 +183,9 @@ def _check_phases(record: SolutionRecord, problem: Problem | Phases) -> None:
 
 
 def _check_sizes(record: SolutionRecord, problem: Problem | Phases) -> None:
-    """InputError unless a record has as many variables and parameters as a problem has on its curves.
+    """InputError unless a record has as many variables and parameters as the problem on its curves.
 
-    Before anything is built, which takes time and memory in proportion to what the curves say.
+    It is checked first, because building takes time and memory in proportion to the curves.
     """
     size, variables = record.outcome.x.size, 0
     for name, phase in record.phases.items():
@@ -208,7 +208,7 @@ def _variables(curve: Transcription, problem: Problem) -> int:
 
 
 def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
-    """InputError unless nodes lie in the intervals that they name."""
+    """InputError unless nodes lie in their intervals."""
     s, interval = nodes.s, nodes.interval
     right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
     if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
@@ -242,9 +242,9 @@ def _check_motion(record: SolutionRecord, solution: Solution | PhasesSolution) -
 def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> None:
     """Write the motion at the nodes as CSV: time, then every component of every signal, units in the header.
 
-    The columns are those that ``print(solution.signals)`` lists. Of a motion in phases the first column is the phase,
-    time is that of the whole, and what a phase does not have, such as a state or a joint of others, is nan; where
-    phases meet stand the end of one and the start of the next.
+    The columns are those of ``print(solution.signals)``. For a motion in phases the first column is the phase, time is
+    that of the whole, and components that a phase does not have, such as a state of another, are nan. Where phases meet
+    there are rows for the end of one and the start of the next.
 
     Parameters
     ----------
@@ -277,20 +277,12 @@ def to_csv(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) ->
 @spelt
 @reraise_interrupt
 def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
-    """The motion at the nodes as a table of pandas, with the columns of `to_csv`.
-
-    Parameters
-    ----------
-    solution : Solution or PhasesSolution
-
-    Returns
-    -------
-    pandas.DataFrame
+    """The motion at the nodes as a pandas DataFrame, with the columns of `to_csv`.
 
     Raises
     ------
     ImportError
-        Without pandas, which ``pip install 'colloc[formats]'`` brings.
+        Without pandas: ``pip install 'colloc[formats]'``.
 
     See Also
     --------
@@ -307,7 +299,7 @@ def to_dataframe(solution: Solution | PhasesSolution) -> DataFrame:
 
 
 def _table(solution: Solution | PhasesSolution) -> tuple[list[str], list[Any]]:
-    """Names with units, and columns, the phase first if there are any."""
+    """Names with units, and columns, with the phase first for a motion in phases."""
     signals = solution.signals.definitions.values()
     header = ["t [s]", *(label_with_unit(*pair) for s in signals for pair in zip(s.labels, s.units, strict=True))]
     starts = solution.start_times

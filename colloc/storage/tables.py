@@ -22,7 +22,7 @@ _BARE = 1e-9  # of the largest vertical force: one that is rounding, of which th
 
 @spelt
 def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
-    """The joint coordinates over time, a column each under the joint's name: what OpenSim reads as a motion (.mot).
+    """The joint coordinates over time, in columns with the joints' names: OpenSim's format of a motion (.mot).
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> Time
     Raises
     ------
     InputError
-        For times that do not rise or lie outside, and phases of different joints: take each by itself.
+        For times that do not rise or lie outside, and phases of different joints: make a table of each phase.
 
     See Also
     --------
@@ -56,10 +56,10 @@ def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> Time
 
 @spelt
 def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str], t: Any = None) -> TimeSeriesTable:
-    """Signals over time: activations, thrusts, states, joint velocities, and all else that `solution.signals` lists.
+    """Signals over time: activations, thrusts, states, joint velocities, and all others of `solution.signals`.
 
-    Of one signal the columns are named by its components, as OpenSim's tools name those of muscles: ``flexor``. Of a
-    list of signals by both: ``activation[flexor]``.
+    Columns of a single signal have the names of its components, as in OpenSim's tools for muscles: ``flexor``. Columns
+    of a list of signals have both: ``activation[flexor]``.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str]
     names : str or sequence of str
         Of the signals.
     t : shape (N,), optional [s]
-        As of `coordinate_table`.
+        As in `coordinate_table`.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str]
     Raises
     ------
     InputError
-        As of `coordinate_table`, and for names that are none of the solution's.
+        As in `coordinate_table`, and for unknown names.
 
     See Also
     --------
@@ -108,16 +108,16 @@ def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str]
 
 @spelt
 def torque_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
-    """The actuator torques over time, named and signed as OpenSim's inverse dynamics does.
+    """The actuator torques over time, with the names and signs of OpenSim's inverse dynamics.
 
-    Of a joint that turns the column is elbow_moment, of a slide slide_force; positive is what drives the coordinate
-    upwards.
+    The column of a joint that turns is elbow_moment, that of a slide slide_force; positive torques increase the
+    coordinate.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     t : shape (N,), optional [s]
-        As of `coordinate_table`.
+        As in `coordinate_table`.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def torque_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeri
     Raises
     ------
     InputError
-        As of `coordinate_table`.
+        As in `coordinate_table`.
 
     See Also
     --------
@@ -153,19 +153,18 @@ def ground_reaction_table(
 ) -> TimeSeriesTable:
     """The loads on feet over time as ground reactions: OpenSim's file of external loads (.mot).
 
-    For a foot named r the force on it, ground_force_r_vx to _vz, the point of the ground where it acts,
-    ground_force_r_px to _pz, and the moment about this point, ground_torque_r_x to _z, all in the world's axes. The
-    ground is the plane y = 0, y pointing up, and the point is the centre of pressure, about which there is no moment
-    but the vertical. Where nothing presses on the ground the point is the world's origin and the moment that about it,
-    so that the columns always say the whole of the load.
+    For a foot named r the force on it, ground_force_r_vx to _vz, its point of application, ground_force_r_px to _pz,
+    and the moment about this point, ground_torque_r_x to _z, all in the world's axes. The ground is the plane y = 0, y
+    pointing up, and the point is the centre of pressure, about which the moment is vertical. Without a vertical force
+    the point is the world's origin, so that the columns always contain the full load.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     feet : mapping of str to str or sequence of str
-        Of each foot's name in the columns the body, or bodies, whose loads are meant.
+        By the foot's name in the columns, the body or bodies with its loads.
     t : shape (N,), optional [s]
-        As of `coordinate_table`.
+        As in `coordinate_table`.
 
     Returns
     -------
@@ -175,7 +174,7 @@ def ground_reaction_table(
     Raises
     ------
     InputError
-        As of `coordinate_table`, for no feet, and for bodies without a load.
+        As in `coordinate_table`, without feet, and for bodies without a load.
 
     See Also
     --------

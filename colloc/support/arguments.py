@@ -1,4 +1,4 @@
-"""Arguments of functions validated before these run: what each must be is written above the function.
+"""Decorators that validate the arguments of functions.
 
 @validated(A=array("K", "n", "n"), B=array("K", "n", "m"), damping=number())
 def backward(A, B, damping=0.0): ...
@@ -33,9 +33,9 @@ R = TypeVar("R")
 
 
 def validated(**checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function check its arguments, by their names, before it runs; InputError for what is not wanted.
+    """Let a function check its arguments, by their names, before it runs; InputError for illegal ones.
 
-    Sizes that have a name are the same in all its arguments. What is left at its default is not looked at.
+    Sizes with the same name must be equal in all arguments. Defaults are not checked.
     """
 
     def decorated(fn: Callable[P, R]) -> Callable[P, R]:
@@ -55,7 +55,7 @@ def validated(**checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def array(*shape: str | int, finite: bool = True) -> Check:
-    """Floats, finite if not said otherwise; a size is a number, or a name for what other arguments have as well."""
+    """Floats, finite by default; a size is a number, or a name that is common to several arguments."""
 
     def check(name: str, value: Any, sizes: dict[str, int]) -> np.ndarray:
         numbers = (finite_array if finite else float_array)(name, value, (None,) * len(shape))
@@ -69,7 +69,7 @@ def array(*shape: str | int, finite: bool = True) -> Check:
 
 
 def expressions(*shape: int | None) -> Check:
-    """Symbols or numbers, a column of one size or a matrix of two; None for a size that does not matter."""
+    """Symbols or numbers, a column of one size or a matrix of two; None for any size."""
 
     def check(name: str, value: Any, _: dict[str, int]) -> ca.SX:
         rows, columns = (*shape, 1)[:2]
@@ -83,7 +83,7 @@ def expressions(*shape: int | None) -> Check:
 
 
 def elementwise() -> Check:
-    """Symbols or numbers of any shape, as CasADi's functions take them one by one; a float stays a float."""
+    """Symbols or numbers of any shape, for elementwise functions; a float stays a float."""
 
     def check(name: str, value: Any, _: dict[str, int]) -> ca.SX | ca.DM | float:
         if isinstance(value, ca.SX):
@@ -119,10 +119,10 @@ def list_of(check: Check) -> Check:
 
 
 def callback(what: str) -> Check:
-    """A callable; what it should be, in words."""
+    """A callable, with its description for messages."""
     return lambda name, value, _: function(name, value, what)
 
 
 def string() -> Check:
-    """A string with something in it."""
+    """A non-empty string."""
     return lambda name, value, _: text(name, value)

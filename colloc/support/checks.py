@@ -1,4 +1,4 @@
-"""Validation of arguments, done once where a thing is made, and the error that says what is wrong with them."""
+"""Validation of arguments, once where an object is made, and the errors for illegal ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SYNONYMS = (
     ("passive", "damping", "stiffness", "armature", "friction"),
     ("intervals", "n", "segments", "elements"),
 )
-# What can be iterated over, but has no order, or is one thing.
+# Iterables without an order, or that are one value.
 _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
 
 T = TypeVar("T", bound=Callable[..., Any])
@@ -69,7 +69,7 @@ class InputError(ValueError):
 
 
 class InputWarning(UserWarning):
-    """An argument that can be used, but that hardly anybody means; the message says what is odd about it.
+    """A legal argument that is probably a mistake; the message says why.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def frames_of_users(error: Exception) -> list[str]:
 
 
 def warn(message: str, kind: type[Warning] = InputWarning) -> None:
-    """A warning that points at the first line outside this package."""
+    """Issue a warning that points at the first line outside this package."""
     frame, level = sys._getframe(), 1
     while frame is not None and _inside(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
@@ -101,15 +101,12 @@ def warn(message: str, kind: type[Warning] = InputWarning) -> None:
 
 
 def _inside(module: str) -> bool:
-    """Whether a module is of this package, or one by which its users come into it; studies are users."""
+    """Whether a module belongs to this package, or to one through which users call it; studies do not."""
     return module.partition(".")[0] in _WAYS_IN and not module.startswith("colloc.studies")
 
 
 def spelt(fn: T) -> T:
-    """Let a function or class answer arguments that it has not with an InputError.
-
-    Python's TypeError does not say what was meant.
-    """
+    """Let a function or class raise an InputError with suggestions, in place of a TypeError, for unknown arguments."""
     if isinstance(fn, type):
         cls: Any = fn
         cls.__init__ = _spelt(fn.__name__, cls.__init__, 1)
@@ -119,7 +116,7 @@ def spelt(fn: T) -> T:
 
 
 def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
-    """Check how a function is called, whose first so many arguments are Python's business."""
+    """Check the call of a function, whose first arguments Python supplies."""
     forms: list[Signature] = []  # once it is called: a process calls few of all functions
 
     @wraps(fn)
@@ -138,7 +135,7 @@ def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
 
 
 def _misfit(name: str, form: Signature, keywords: Mapping[str, Any], error: TypeError) -> InputError:
-    """The error for a call that a function cannot take."""
+    """The error for a call that does not fit the signature."""
     for word in keywords:
         if word not in form.parameters:
             return unknown_name(f"argument of {name}", word, form.parameters)
@@ -152,7 +149,7 @@ def _misfit(name: str, form: Signature, keywords: Mapping[str, Any], error: Type
 
 
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
-    """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
+    """The error for an unknown name: quotes it, suggests a similar one, lists the legal ones."""
     from difflib import get_close_matches  # few calls are wrong
 
     legal = list(dict.fromkeys(legal))
@@ -166,7 +163,7 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
 
 
 def quoted(value: Any) -> str:
-    """A value as it is written, for a message, in one line: of a long one the middle left out, of a table the end."""
+    """A value for a message, in one line; long ones are shortened in the middle, tables at the end."""
     try:
         written = _matrix_text(value) if isinstance(value, ca.SX | ca.DM) else repr(value)
     except Exception:  # as of integers with thousands of digits
@@ -178,7 +175,7 @@ def quoted(value: Any) -> str:
 
 
 def _matrix_text(matrix: ca.SX | ca.DM) -> str:
-    """A matrix of CasADi by its entries, without its names of what they share: "SX([[1, 0], [0, nan]])"."""
+    """A CasADi matrix by its entries, without names of common subexpressions: "SX([[1, 0], [0, nan]])"."""
     if matrix.numel() > _ENTRIES:
         return repr(matrix)
     whole: Any = ca.densify(matrix)
@@ -189,7 +186,7 @@ def _matrix_text(matrix: ca.SX | ca.DM) -> str:
 
 
 def shortened(names: Sequence[str], most: int = 20) -> str:
-    """Names for a message, not more than a reader takes in."""
+    """Names for a message, shortened to a readable number."""
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
@@ -202,7 +199,7 @@ def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> An
 
 
 def text(name: str, value: Any) -> str:
-    """A string with something in it that can be written to a file."""
+    """A non-empty string that can be written to a file."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{name} must be a non-empty string, got {quoted(value)}")
     try:
@@ -228,10 +225,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def function(name: str, value: Any, what: str, *arguments: str, keywords: bool = False) -> Any:
-    """Something to be called; with arguments of these names, one after another or by name, if any are given.
-
-    What it does with them is found out by calling it: errors inside a user's function are the user's to see.
-    """
+    """A callable; with arguments of these names, positional or by keyword, if any are given."""
     if not callable(value):
         raise InputError(f"{name} needs {what}, got {quoted(value)}")
     if not arguments:
@@ -261,7 +255,7 @@ def mapping(name: str, value: Any) -> Mapping[Any, Any]:
 def finite_array(name: str, value: Any, shape: tuple[int | None, ...] | None = None) -> np.ndarray:
     """Float array of exactly `shape`, every entry finite; a scalar fills a vector.
 
-    None stands for a size that does not matter, or for any shape at all.
+    None stands for any size, or any shape.
     """
     array = float_array(name, value, shape)
     if not np.isfinite(array).all():
@@ -270,14 +264,14 @@ def finite_array(name: str, value: Any, shape: tuple[int | None, ...] | None = N
 
 
 def vector(name: str, value: Any, size: int) -> np.ndarray:
-    """Finite floats, shape (size,), for what has no meaning as one number for all of them."""
+    """Finite floats, shape (size,); a scalar is illegal."""
     if _numbers(name, value, (size,)).ndim == 0:
         raise InputError(f"{name} must be a vector of shape ({size},), got {quoted(value)}")
     return finite_array(name, value, (size,))
 
 
 def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = None) -> np.ndarray:
-    """Float array as of `finite_array`, whose entries may be infinite or not a number."""
+    """Float array as in `finite_array`, whose entries may be infinite or NaN."""
     array = _numbers(name, value, shape)
     if shape is None:
         return array
@@ -291,7 +285,7 @@ def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = No
 
 
 def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.ndarray:
-    """Floats from real numbers in whatever container; neither text, bytes nor truth values are numbers."""
+    """Floats from real numbers in any container; text, bytes and booleans are not numbers."""
     wanted = "numbers" if shape is None else f"numbers of shape {_dimensions(shape)}"
     try:
         raw = np.asanyarray(None if isinstance(value, bytes | bytearray | memoryview) else value)
@@ -310,7 +304,7 @@ def _is_masked(raw: np.ndarray) -> bool:
 
 
 def _hint(value: Any) -> str:
-    """The advice for a symbol where a number is wanted."""
+    """The advice for a symbol in place of a number."""
     items = value if isinstance(value, list | tuple) else [value]
     if not any(isinstance(item, ca.SX | ca.MX) or isinstance(getattr(item, "symbol", None), ca.SX) for item in items):
         return ""
@@ -341,7 +335,7 @@ def _dimensions(shape: tuple[int | None, ...]) -> str:
 
 
 def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
-    """A tuple of the items of a list or another iterable that has an order."""
+    """A tuple of the items of an ordered iterable."""
     if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
         raise InputError(f"{name} must be a list, got {quoted(value)}")
     try:
@@ -351,7 +345,7 @@ def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
-    """A finite float, strictly positive where asked."""
+    """A finite float, optionally strictly positive."""
     if not _is_real(value) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, got {quoted(value)}{_hint(value)}")
     try:
@@ -373,7 +367,7 @@ def not_negative(name: str, value: Any, *, at_most: float = math.inf) -> float:
 
 
 def relative_tolerance(name: str, value: Any) -> float:
-    """A share of what is judged: positive, and at most 1, as nobody means an error as large as the motion itself."""
+    """A relative tolerance: positive, and at most 1."""
     number = finite_number(name, value, positive=True)
     if number > 1:
         raise InputError(f"{name} is relative, such as 1e-3, and at most 1, got {quoted(value)}")
@@ -391,7 +385,7 @@ def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -
 
 
 def pair(name: str, value: Any, of: str = "(lower, upper)") -> tuple[Any, Any]:
-    """Two things: the ends of an interval, or what the last argument says."""
+    """A pair: the ends of an interval, or as described by `of`."""
     try:
         first, second = as_tuple(name, value)
     except (InputError, ValueError):
@@ -400,7 +394,7 @@ def pair(name: str, value: Any, of: str = "(lower, upper)") -> tuple[Any, Any]:
 
 
 def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds lower <= upper, infinite where there is none, never NaN; of `shape`, or as the two broadcast."""
+    """Bounds lower <= upper, which may be infinite but not NaN; of `shape`, or as the two broadcast."""
     if shape is None:
         try:
             sizes = (float_array(f"{name} {side}", value).shape for side, value in (("lower", lower), ("upper", upper)))
@@ -422,7 +416,7 @@ def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = 
 
 
 def symbols(name: str, value: Any, shape: tuple[int, ...]) -> ca.SX:
-    """Numbers or symbols as `symbolic`, of a column given as (n,) that a function of CasADi passes on unchanged."""
+    """Numbers or symbols as in `symbolic`; the shape of a column may be (n,)."""
     if isinstance(value, ca.SX) and value.shape == (shape[0], 1):
         return value
     return symbolic(name, value, (shape[0], 1))

@@ -39,7 +39,7 @@ class Table:
 
 
 class Tabular:
-    """What shows itself as a table: as text in a terminal, as HTML in a notebook."""
+    """An object that is shown as a table: as text in a terminal, as HTML in a notebook."""
 
     def _table(self) -> Table:
         raise NotImplementedError
@@ -52,7 +52,7 @@ class Tabular:
 
 
 def as_call(thing: Any) -> str:
-    """A dataclass as the call that makes it, arguments at their defaults left out."""
+    """A dataclass as its constructor call, without arguments at their defaults."""
     values = [(field.name, getattr(thing, field.name), field.default) for field in fields(thing)]
     arguments = ", ".join(f"{name}={value!r}" for name, value, default in values if value != default)
     return f"{type(thing).__name__}({arguments})"
@@ -70,6 +70,6 @@ def entries(matrix: ca.SX) -> str:
 
 
 def shown(names: Sequence[str], limit: int = 12) -> str:
-    """Names on one line, the tail of a long list counted."""
+    """Names on one line; a long list ends with the number of the others."""
     listed = ", ".join(names[:limit])
     return listed if len(names) <= limit else f"{listed}, ... ({len(names)} in all)"

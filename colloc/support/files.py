@@ -1,4 +1,4 @@
-"""Files: read whole, or not at all; written complete, or not at all, and checked before a long computation."""
+"""Files: read completely or not at all, written completely or not at all, and checked before long computations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEM = 200  # bytes of a file's name that its temporary file repeats: names may
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """The path, if the system can look for it; InputError for what is no file name, or that no file system takes."""
+    """The path; InputError for an illegal file name."""
     try:
         target = Path(path)
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
@@ -37,16 +37,16 @@ def check_path(path: str | os.PathLike[str]) -> Path:
 
 
 def read_whole(path: str | os.PathLike[str], kind: str, largest: int = LARGEST) -> bytes:
-    """The bytes of a file of a kind, such as "URDF"; InputError as of `check_readable`."""
+    """The bytes of a file of a kind, such as "URDF"; errors as in `check_readable`."""
     file = check_readable(path, kind, largest)
     with refused(path, f"cannot be read as a {kind}"):
         return file.read_bytes()
 
 
 def check_readable(path: str | os.PathLike[str], kind: str, largest: int = LARGEST) -> Path:
-    """The path of a file of a kind, which someone else reads.
+    """The path of a file of a kind, for other readers.
 
-    InputError where there is none, as of a directory, a device or a pipe, or one of more bytes.
+    InputError for a missing or too large file, a directory, a device or a pipe.
     """
     file = check_path(path)
     with refused(path, f"cannot be read as a {kind}"):
@@ -68,7 +68,7 @@ def _advice(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def refused(path: str | os.PathLike[str], words: str) -> Iterator[None]:
-    """Whatever a package raises that reads a file, as an InputError: its path, these words, and the reason."""
+    """A context in which all exceptions of a reader become an InputError: the path, these words, and the reason."""
     try:
         yield
     except InputError:
@@ -81,7 +81,7 @@ def refused(path: str | os.PathLike[str], words: str) -> Iterator[None]:
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
     """The path, if a file can be written there; for use before a long computation.
 
-    InputError for a suffix other than those given, a missing directory, or one that cannot be written to.
+    InputError for another suffix, a missing directory, or one that cannot be written to.
     """
     target = check_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
@@ -100,11 +100,11 @@ def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ())
 
 
 def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file through a temporary one beside it, so that readers never see half of it.
+    """Write a file through a temporary one in the same directory, so that readers never see half of it.
 
-    A symbolic link stays one, and the file that it leads to is written. A file that exists keeps its mode and, where
-    the system allows, its owner. One that has several names (hard links) keeps them: it is rewritten in place, once all
-    of it is safe in the temporary file. What killed writers left in the directory is removed. Ctrl-C waits for the end.
+    A symbolic link is kept, and its target is written. An existing file keeps its mode and, where the system allows,
+    its owner. One with several names (hard links) keeps them: it is rewritten in place, once the temporary file is
+    complete. Temporary files of killed writers are removed. Ctrl-C waits for the end.
     """
     target = _resolved(target)
     remove_leftovers(target.parent)
@@ -133,7 +133,7 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def _remove_unlocked(path: str) -> None:
-    """Remove a file; OSError where it is locked or not ours to remove."""
+    """Remove a file; OSError if it is locked or cannot be removed."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         lock(handle, wait=False)
@@ -146,14 +146,14 @@ def _remove_unlocked(path: str) -> None:
 
 
 def lock(handle: int, *, wait: bool) -> None:
-    """Lock a file until it is closed, or its writer is no more; OSError where another has, unless it is waited for."""
+    """Lock a file until it is closed or its writer ends; wait, or raise OSError, if another process has locked it."""
     if fcntl is not None:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 @contextmanager
 def _temporary(target: Path) -> Iterator[BinaryIO]:
-    """A new, locked file beside another, with the mode that the user's umask gives; gone at the end."""
+    """A new, locked file in the directory of another, with the mode of the user's umask; removed at the end."""
     stem = os.fsencode(target.name)[:_STEM].decode(errors="ignore")
     while True:
         # The umask is the kernel's to apply: to ask for it means to change it, for all threads.

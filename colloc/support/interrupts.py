@@ -1,9 +1,8 @@
-"""Ctrl-C that is not lost on the way.
+"""Ctrl-C that is not lost in long computations.
 
-Python raises KeyboardInterrupt wherever it happens to be: also in code that CasADi has called, to see how an argument
-could be converted, and whose exceptions it clears or takes for an argument of the wrong type. A computation would go
-on, or end in a TypeError that tells nothing. At the end of a function that is decorated by
-`reraise_interrupt`, as those are that last, the exception is raised again.
+Python raises KeyboardInterrupt at any place: also in code that CasADi calls to convert an argument, and whose
+exceptions it clears or takes for an argument of the wrong type. A computation would go on, or end in a meaningless
+TypeError. Long functions are therefore decorated by `reraise_interrupt`, which raises the exception again at the end.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def handler() -> Handler | None:
-    """The handler of Ctrl-C; None where it is not for us to change.
+    """The handler of Ctrl-C; None if it must not be changed.
 
-    Python delivers signals to the main thread alone. A process may ignore Ctrl-C, and a handler that is not Python's
-    could not be put back.
+    Python delivers signals to the main thread only. A process may ignore Ctrl-C, and a handler that is not Python's
+    cannot be restored.
     """
     if threading.current_thread() is not threading.main_thread():
         return None
@@ -36,7 +35,7 @@ def handler() -> Handler | None:
 
 
 class InterruptGuard:
-    """A context at whose end an exception is raised that the handler of Ctrl-C has raised in it, if it got lost."""
+    """A context at whose end a lost exception of the handler of Ctrl-C is raised again."""
 
     def __enter__(self) -> None:
         self._raised: BaseException | None = None
@@ -62,7 +61,7 @@ class InterruptGuard:
 
 
 def reraise_interrupt(function: Callable[P, T]) -> Callable[P, T]:
-    """Raise a KeyboardInterrupt that got lost in a function at its end; in other threads, end it with the main one."""
+    """Raise a lost KeyboardInterrupt at the end of a function; in other threads, end it with the main one."""
 
     @tracked
     @wraps(function)
@@ -75,7 +74,7 @@ def reraise_interrupt(function: Callable[P, T]) -> Callable[P, T]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """A context that Ctrl-C waits for: short, since nobody can end it before."""
+    """A context that Ctrl-C waits for; it must be short."""
     before = handler()
     if before is None:
         yield

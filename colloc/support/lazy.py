@@ -1,4 +1,4 @@
-"""Values made on first use and kept, once for all threads."""
+"""Values computed on first use and kept, once for all threads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _making: dict[tuple[int, str], _Lock] = {}  # what is being made, by object and 
 
 
 class _CachedProperty:
-    """An attribute that is computed when it is first asked for, by one thread, while others that ask wait.
+    """An attribute that one thread computes on first use, while others wait for it.
 
-    As in functools, whose own since Python 3.12 lets several threads compute the same attribute: each would get symbols
-    of its own, and expressions in symbols of both. Up to Python 3.11 it has a lock for all objects of a class instead,
-    by which independent threads wait for each other. The lock here is that of one attribute of one object. What an
-    attribute is made of is never made of it, so that no threads wait for each other in a circle.
+    Since Python 3.12 that of functools lets several threads compute the same attribute: expressions would mix symbols
+    of both. Up to Python 3.11 it has one lock for all objects of a class, by which independent threads wait for each
+    other. Here each attribute of each object has a lock. Attributes do not depend on each other in circles, so that no
+    deadlock occurs.
 
         class Circle:
             @cached_property
@@ -58,7 +58,7 @@ class _CachedProperty:
 
 
 class _Lock:
-    """A lock, and how many threads have or want it."""
+    """A lock, and the number of threads that have it or wait for it."""
 
     def __init__(self) -> None:
         self.lock, self.threads = threading.RLock(), 0
@@ -73,5 +73,5 @@ else:
     cached_property = _CachedProperty
 
     def kept_by(attribute: str) -> Callable[[Callable[[Any], Any]], _CachedProperty]:
-        """As `cached_property`, with the values kept by an attribute of the object, for all that share this."""
+        """As `cached_property`, with values kept by an attribute of the object, common to all that share it."""
         return lambda make: _CachedProperty(make, attrgetter(attribute))

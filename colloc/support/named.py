@@ -1,4 +1,4 @@
-"""Attributes under names that users give: the signal "thrust" of a sample is `sample.thrust`."""
+"""Attributes with users' names: the signal "thrust" of a sample is `sample.thrust`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ T = TypeVar("T")
 
 
 class Named(Generic[T]):
-    """A thing whose users give names to some of its attributes, and that lists all there are where a name is none.
+    """An object with attributes named by users; an unknown name raises an error that lists all of them.
 
-    Names of users are in `dir`, so that they are completed. This is the one place beside packages where Python asks for
-    attributes that it does not know: set on the thing itself, names would be read as well, but a slip would end in
-    Python's own words, which know neither synonyms nor what there is.
+    Users' names are in `dir`, so that they are completed. They are looked up by `__getattr__`, so that the error for an
+    unknown name can suggest others, which Python's cannot.
     """
 
     _noun: ClassVar[str]  # what an attribute is called in messages: "quantity of a sample"
 
     def _named(self) -> Mapping[str, T]:
-        """What has a name of the user's, by that name."""
+        """The attributes named by users."""
         return {}
 
     def _legal(self) -> Iterable[str]:
@@ -29,7 +28,7 @@ class Named(Generic[T]):
         return [name for name in dir(self) if not name.startswith("_")]
 
     def _no_attribute(self, name: str) -> str:
-        """What to say of a name that is none."""
+        """The message for an unknown name."""
         return str(unknown_name(self._noun, name, self._legal()))
 
     def __dir__(self) -> Iterable[str]:

@@ -36,7 +36,7 @@ class Package(ModuleType):
 
 
 def register_public(name: str, lazy: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Turn the package of this name into a `Package`; the package calls this itself, with its `__name__`.
+    """Turn the package of this name into a `Package`; called by the package, with its `__name__`.
 
     `lazy` maps names that are loaded on first use to their modules.
     """

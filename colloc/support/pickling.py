@@ -1,9 +1,9 @@
 """Objects made of symbols and functions as bytes, for other processes.
 
-CasADi's symbols are the same as others by identity alone, which pickles do not keep: one in a model's mass and one in a
-constraint would come back as two. All symbols of an object are therefore serialised at once, and the object refers to
-them by number. Functions go by name where a module defines them, as Python's pickles have it; lambdas and functions
-inside functions go by value, symbols in their closures included, where cloudpickle is installed.
+CasADi's symbols are equal by identity only, which pickles do not keep: one symbol in a model's mass and in a constraint
+would become two. All symbols of an object are therefore serialised together, and the object refers to them by number.
+Functions of a module are pickled by name, as usual; lambdas and functions inside functions by value, including symbols
+in their closures, if cloudpickle is installed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PROTOCOL = 4  # of pickle's descriptions of objects
 
 
 class Portable:
-    """A thing made of symbols and functions that never changes: it is pickled with all its symbols, and its own copy.
+    """An immutable object of symbols and functions: pickled with all its symbols, and returned itself as its copy.
 
-    Attributes that are computed on first use stay behind.
+    Attributes that are computed on first use are not pickled.
     """
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -42,7 +42,7 @@ class Portable:
 
 
 def _packed(thing: Portable) -> tuple[str, bytes]:
-    """All symbols and expressions in a thing, and the thing without them."""
+    """All symbols and expressions in an object, and the object without them."""
     buffer, expressions = io.BytesIO(), []
     _pickler()(buffer, expressions).dump(thing)
     serializer = ca.StringSerializer()
@@ -51,12 +51,12 @@ def _packed(thing: Portable) -> tuple[str, bytes]:
 
 
 def _unpacked(serialized: str, content: bytes) -> Any:
-    """The thing itself."""
+    """The object from its parts."""
     return _Unpickler(io.BytesIO(content), ca.StringDeserializer(serialized).unpack()).load()
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads what the pickler below writes."""
+    """The inverse of the pickler below."""
 
     def __init__(self, file: io.BytesIO, expressions: list[ca.SX]):
         super().__init__(file)
@@ -68,7 +68,7 @@ class _Unpickler(pickle.Unpickler):
 
 @cache
 def _pickler() -> Callable[[io.BytesIO, list[ca.SX]], pickle.Pickler]:
-    """The class of the pickler: cloudpickle's where that is installed, loaded on first use."""
+    """The class of the pickler: cloudpickle's if it is installed, loaded on first use."""
     try:
         import cloudpickle  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -81,14 +81,14 @@ def _pickler() -> Callable[[io.BytesIO, list[ca.SX]], pickle.Pickler]:
             self._expressions = expressions
 
         def persistent_id(self, obj: Any) -> int | None:
-            """Number of an expression; None for anything else, which is written as usual."""
+            """Number of an expression; None for all other objects."""
             if type(obj) is not ca.SX:
                 return None
             self._expressions.append(obj)
             return len(self._expressions) - 1
 
         def reducer_override(self, obj: Any) -> Any:
-            """How an object is taken apart; NotImplemented for the usual way."""
+            """Parts of an object; NotImplemented for the default."""
             if isinstance(obj, MappingProxyType):
                 return _read_only, (dict(obj),)
             if (fields := _fields(obj)) is not None:
@@ -112,7 +112,7 @@ def _read_only(values: dict[str, Any]) -> MappingProxyType[str, Any]:
 
 
 def _fields(obj: Any) -> dict[str, Any] | None:
-    """The attributes of a thing without those computed on first use; None for things of other kinds."""
+    """The attributes of an object without those computed on first use; None for other types."""
     kind = type(obj)
     if isinstance(obj, type | ModuleType) or kind.__reduce__ is not object.__reduce__:
         return None

@@ -1,4 +1,4 @@
-"""Progress of long runs on standard error: what begins, and how far it is, by a bar of tqdm's or a line."""
+"""Progress of long runs on standard error: announcements, and bars of tqdm or lines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ T = TypeVar("T")
 
 
 def announce(step: str, seconds: float) -> None:
-    """A line on standard error before a step that takes some seconds, in pipes and logs as well.
-
-    The seconds are those of an idle machine; of a short step nothing is said.
-    """
+    """Write a line on standard error before a step that takes some seconds on an idle machine; none for a short one."""
     if hasattr(os, "getloadavg"):  # others have their share of a busy one
         seconds *= max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     if seconds >= _SPOKEN_OF and not _silent.get():
@@ -31,12 +28,12 @@ def announce(step: str, seconds: float) -> None:
 
 
 def be_silent() -> None:
-    """Announce nothing from here on, in this thread."""
+    """Turn announcements off in this thread."""
     _silent.set(True)
 
 
 def silent_if_told(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that announces nothing where its argument `progress` is False."""
+    """A function that announces nothing if its argument `progress` is False."""
 
     @wraps(function)
     def quieter(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -56,7 +53,7 @@ def in_notebook() -> bool:
 
 
 def tqdm_class() -> Any:
-    """The bar of tqdm's that suits the place; None unless tqdm is installed."""
+    """The bar of tqdm for a notebook or a terminal; None unless tqdm is installed."""
     try:
         from tqdm.auto import tqdm  # an extra  # pyright: ignore[reportMissingModuleSource]
     except ImportError:
@@ -65,7 +62,7 @@ def tqdm_class() -> Any:
 
 
 class Progress:
-    """A bar on standard error, for use in a `with`; shown in terminals and notebooks, or as said."""
+    """A bar on standard error, for use in a `with`; shown in terminals and notebooks by default."""
 
     def __init__(self, total: int, label: str, shown: bool | None):
         self._total, self._label, self._count, self._at = total, label, 0, 0.0
@@ -83,7 +80,7 @@ class Progress:
             sys.stderr.write("\n")
 
     def step(self, words: str = "", count: int = 1) -> None:
-        """One more is done, or several, or need not be; a few words on what it brought."""
+        """Advance by one or more, with a few words on the result."""
         self._count += count
         if self._bar is not None:
             self._bar.set_postfix_str(words, refresh=False)

@@ -1,4 +1,4 @@
-"""The seconds of a call by its parts, each of which is in one part only, so that they add up to the whole."""
+"""The seconds of a call by its parts, which add up to the whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _REST = "other"
 
 
 class _Stopwatch:
-    """What a call spends, with one part running at a time."""
+    """The seconds of a call, with one part running at a time."""
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = {}
@@ -20,7 +20,7 @@ class _Stopwatch:
         self.begin = self._since = time.perf_counter()
 
     def run(self, part: str, *, whole: bool) -> None:
-        """Another part from now on, the one that runs being paused."""
+        """Start another part, and pause the running one."""
         now = time.perf_counter()
         self.spent[self.running] = self.spent.get(self.running, 0.0) + now - self._since
         self._since, self.running, self.whole = now, part, whole
@@ -31,7 +31,7 @@ _watch: ContextVar[_Stopwatch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def seconds_of_call() -> Iterator[dict[str, float]]:
-    """The seconds of a call by part, filled in at its end: of "build" and "solve" at least, and "call", their sum.
+    """The seconds of a call by part, filled in at its end: at least "build" and "solve", and "call", the sum.
 
     with seconds_of_call() as seconds:
         ...                             # with part("build"): ...
@@ -49,7 +49,7 @@ def seconds_of_call() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def part(name: str, *, whole: bool = False) -> Iterator[None]:
-    """A part of the call that is under way, if any; parts within it count as themselves, unless it is whole."""
+    """A part of the running call, if any; parts within it are counted separately, unless it is whole."""
     watch = _watch.get()
     if watch is None or watch.whole:
         yield
@@ -63,7 +63,7 @@ def part(name: str, *, whole: bool = False) -> Iterator[None]:
 
 
 def note_within(name: str, seconds: float) -> None:
-    """Seconds that some functions have taken in the part that runs, unless that is a whole one."""
+    """Note seconds that some functions have taken within the running part, unless that is whole."""
     watch = _watch.get()
     if watch is not None and not watch.whole:
         watch.within[name] = watch.within.get(name, 0.0) + seconds

@@ -1,8 +1,7 @@
 """Computations of other threads end with the main one.
 
-Python raises KeyboardInterrupt in the main thread alone. And when it exits it kills the daemon threads that are left,
-at their next step in Python: one that comes from CasADi, or that a solver has called at an iteration, is killed in C++,
-which aborts the process.
+Python raises KeyboardInterrupt in the main thread only. When it exits, it kills the remaining daemon threads at their
+next step in Python: one called from CasADi, or by a solver at an iteration, is killed in C++, which aborts the process.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ _PATIENCE = 60.0  # s, that the exit waits: a user's function may never return
 
 
 class _ExceptionsAtStart(threading.local):
-    """The exceptions of the main thread when this thread began to compute; None while it computes nothing."""
+    """The exceptions of the main thread at the start of this thread's computation; None without a computation."""
 
     exceptions: tuple[object, ...] | None = None
 
 
 class _Computations:
-    """The computations of other threads than the main one: no process exits before their end."""
+    """The computations of other threads than the main one: the process exits after their end."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as a forked process does, which has no thread of its parent's but the one that forked."""
+        """Reset, for a forked process, which has none of its parent's other threads."""
         self._changed = threading.Condition()
         self._count, self.leaving = 0, False
 
@@ -50,7 +49,7 @@ class _Computations:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Ask all of them to end, and let no more begin."""
+        """Ask all of them to end, and start no more."""
         with self._changed:
             self.leaving = True
             self._changed.wait_for(lambda: self._count <= 0, _PATIENCE)
@@ -63,7 +62,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _exceptions_of_main() -> tuple[object, ...]:
-    """The exception that the main thread handles, if any, and the last one that it did not handle."""
+    """The exception that the main thread handles, if any, and the last unhandled one."""
     handled: Any = sys._current_exceptions().get(threading.main_thread().ident or 0)
     if isinstance(handled, tuple):  # before Python 3.12: type, value, traceback
         handled = handled[1]
@@ -75,9 +74,9 @@ def _is_main() -> bool:
 
 
 def tracked(function: Callable[P, T]) -> Callable[P, T]:
-    """Let the exit of Python wait for a function, whose long work asks `stop_requested`.
+    """Let the exit of Python wait for a function, which must check `stop_requested`.
 
-    A KeyboardInterrupt of the main thread counts from the beginning of the outermost tracked function of the thread.
+    A KeyboardInterrupt of the main thread is noticed from the start of the thread's outermost tracked function on.
     The attribute `tracked` of the function is True.
     """
 
@@ -100,9 +99,9 @@ def tracked(function: Callable[P, T]) -> Callable[P, T]:
 def stop_requested() -> bool:
     """Whether this is another thread than the main one, and the main one has ended or has been interrupted.
 
-    A KeyboardInterrupt counts while the main thread handles it, as where it leaves a `with ThreadPoolExecutor()`, and
-    once it has brought it back to its prompt or to its end. Outside `tracked` functions the end alone counts: which
-    interrupts are earlier is not known there.
+    A KeyboardInterrupt counts while the main thread handles it, as when it leaves a `with ThreadPoolExecutor()`, and
+    after it has returned the thread to its prompt or ended it. Outside `tracked` functions only the end counts, as
+    earlier interrupts cannot be distinguished there.
     """
     if _is_main():
         return False
@@ -113,6 +112,6 @@ def stop_requested() -> bool:
 
 
 def raise_if_stopped() -> None:
-    """Raise a KeyboardInterrupt where this thread must end."""
+    """Raise a KeyboardInterrupt if this thread must end."""
     if stop_requested():
         raise KeyboardInterrupt
