@@ -1,27 +1,27 @@
-"""Figures and animations of a solution, and of the way to it.
+"""Figures and animations of solutions and of the solves that produced them.
 
 style       colours, fonts, grid and legends
-figure      figures and the axes in them, their windows and files; what all functions that draw take
-sampling    a solution at times that are close enough to draw, phase by phase
-over_time   joints, torques, all signals, and what bearings carry, over time
-skeleton    where joints, links and ends of a mechanism are
-posture     the stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time
-solids      shapes that are kept apart: their outlines and faces
-scene       axes in which a mechanism moves, in its plane or in space
-motion      the stick figure over time, of a solution or of a guess
-summary     all of these on a page
+figure      figures and axes, their windows and files; common arguments of all drawing functions
+sampling    samples of a solution on a fine grid, phase by phase
+over_time   joints, torques, all signals, and loads of bearings, over time
+skeleton    positions of joints, links and ends of a mechanism
+posture     stick figures of solutions, closed chains, consecutive phases, and motions along a line
+solids      shapes kept apart: outlines and faces
+scene       axes in which a mechanism moves, in a plane or in space
+motion      the stick figure over time, of a solution or a guess
+summary     all of these on one page
 animation   the moving stick figure as a GIF
-bars        solid bars in place of the lines of a stick figure
-recording   what a viewer plays: solids, curves, forces and paths over time
-viewer      the page that plays them
-live        the page while a solve runs: its iterates
+bars        solid bars instead of the lines of a stick figure
+recording   data of a viewer: solids, curves, forces and paths over time
+viewer      the page that plays recordings
+live        the page during a solve: its iterates
 view        a viewer of a model, of a posture, or of motions
 triangles   shapes of files as triangles
-iterations  how a solver got to its answer
-refinement  how a grid was refined, and its errors
-certificate switching functions and the Hamiltonian of an answer
-optima      the costs that random starts lead to
-tornado     the numbers that the cost of an optimum hangs on
+iterations  convergence of a solver
+refinement  refinement of a grid, and its errors
+certificate switching functions and the Hamiltonian of a solution
+optima      costs of the optima that random starts reach
+tornado     sensitivities of the cost of an optimum
 map         a sweep over two values
 """
 

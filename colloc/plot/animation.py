@@ -25,10 +25,10 @@ from colloc.support.checks import InputError, finite_number, quoted
 from colloc.support.files import check_writable, write_atomically
 
 _MOST = 100_000  # frames of a film
-_SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
+_SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to about the second
 _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
-_HOLD = 1000  # ms that a GIF rests on its last image
+_HOLD = 1000  # ms that a GIF pauses on its last image
 
 
 def animate(
@@ -37,18 +37,18 @@ def animate(
     fps: float = 30,
     slow: float | None = None,
 ) -> Path:
-    """The moving stick figure with the path of every tip and the time as a GIF, for where `view` cannot be.
+    """Write the moving stick figure with the path of every tip and the time as a GIF, where `view` cannot be used.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     path : str or PathLike
-        Ends in .gif. An existing file is replaced.
+        A name that ends in .gif. An existing file is replaced.
     fps : float [1/s]
         Frames per second, at most 50.
     slow : float, optional
-        Duration of the animation over that of the motion; the frame tells when it is not 1. By default real time,
-        except that motions shorter than a second are slowed down to about three seconds.
+        Ratio of the durations of animation and motion; shown if it is not 1. By default real time, with motions shorter
+        than a second slowed down to about three seconds.
 
     Returns
     -------
@@ -58,12 +58,12 @@ def animate(
     Raises
     ------
     InputError
-        Before anything is drawn: for anything but a Solution, a path that cannot be written, another suffix, or a
-        rate or factor that is not positive.
+        Before anything is drawn: if `solution` is not a Solution, or for a path that cannot be written, another suffix,
+        or a rate or factor that is not positive.
 
     See Also
     --------
-    view : A page on which the motion is played and seen from all sides.
+    view : A page that plays the motion, seen from all sides.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def write_gif(
 def _save(path: Path, images: list[Image.Image], fps: float) -> None:
     """An endlessly repeated GIF.
 
-    GIF delays are whole hundredths of a second: they are rounded so that the sum keeps pace, not each on its own.
+    GIF delays are whole hundredths of a second: they are rounded so that their sum is correct.
     """
     ticks = np.round(np.arange(len(images)) * 100 / fps).astype(int)
     durations = [*(10 * np.diff(ticks)).tolist(), _HOLD]
@@ -100,18 +100,18 @@ def _save(path: Path, images: list[Image.Image], fps: float) -> None:
 
 @styled
 def _film(pose: Pose, fine: np.ndarray, name: str, fps: float, slow: float | None) -> tuple[list[Image.Image], float]:
-    """All images, and how many there are in a second."""
+    """All images, and the number per second."""
     T, rate = float(fine[-1]), finite_number("fps", fps, positive=True)
     factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
     if T * factor * rate > _MOST:
-        raise InputError(f"slow={slow!r} and fps={fps!r} ask for more than {_MOST} frames")
+        raise InputError(f"slow={slow!r} and fps={fps!r} need more than {_MOST} frames: choose smaller values")
     times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
     images = list(_images(_Film(pose(times), pose(fine), plain(name) + remark(factor))))
-    return images, (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
+    return images, (times.size - 1) / (T * factor)  # the rate at which an integer number of frames fills the duration
 
 
 class _Film:
-    """A figure in which only the mechanism, the paths behind it and the time are redrawn from frame to frame."""
+    """A figure in which only the mechanism, its paths and the time are redrawn in each frame."""
 
     def __init__(self, frames: StickFigure, fine: StickFigure, heading: str):
         self.frames, self.fine = frames, fine
@@ -125,7 +125,7 @@ class _Film:
         self.stick = Stick(self.scene, frames, 0, color=END, width=2.8)
         self.scene.ax.set_title(heading, loc="left")
         self.clock = self.scene.ax.set_title("t = 0", loc="right")
-        self.canvas.draw()  # settles the layout, which then stays
+        self.canvas.draw()  # fixes the layout
         self.figure.set_layout_engine("none")
         self.moving: list[Any] = [*self.stick.solids, *self.behind, *self.stick.lines, self.clock]
         for artist in self.moving:
@@ -144,14 +144,14 @@ class _Film:
         self.clock.set_text(f"t = {t:.{_digits(self.frames.t)}f} s")
         self.canvas.restore_region(self.still)
         for solid in self.stick.solids if self.scene.plane is None else ():
-            solid.do_3d_projection()  # which the axes do, unless artists are drawn one by one
+            solid.do_3d_projection()  # done by the axes, unless artists are drawn one by one
         for artist in self.moving:
             self.figure.draw_artist(artist)
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())).convert("RGB")
 
 
 def _images(film: _Film) -> Iterator[Image.Image]:
-    """All frames, in the colours of the last one, which has them all."""
+    """All frames, with the palette of the last one, which contains all colours."""
     count = film.frames.t.size
     palette = _palette(film.image(count - 1))
     for frame in range(count):
@@ -159,16 +159,16 @@ def _images(film: _Film) -> Iterator[Image.Image]:
 
 
 def remark(factor: float) -> str:
-    """Words of the frame on its pace; none in real time."""
+    """Text about the speed of the animation; none in real time."""
     if factor == 1:
         return ""
     return f", {factor:.3g}× slower" if factor > 1 else f", {1 / factor:.3g}× faster"
 
 
 def _palette(image: Image.Image) -> Image.Image:
-    """The most frequent colours of an image as they are, so that white stays white.
+    """The most frequent colours of an image, unchanged, so that white stays white.
 
-    One of each cell of 8 levels: within a cell, Pillow does not look for the nearest.
+    One of each cell of 8 levels, as Pillow does not search for the nearest colour within a cell.
     """
     colors, counts = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_counts=True)
     colors = colors[np.argsort(-counts)]
@@ -179,10 +179,10 @@ def _palette(image: Image.Image) -> Image.Image:
 
 
 def slowdown(duration: float) -> float:
-    """Default duration of the animation over that of the motion."""
+    """Default ratio of the durations of animation and motion."""
     return 1.0 if duration >= _SHORT else float(round(_COMFORTABLE / duration))
 
 
 def _digits(times: np.ndarray) -> int:
-    """Decimals that tell one frame from the next."""
+    """Number of decimals that distinguishes consecutive frames."""
     return max(2, int(np.ceil(-np.log10(times[1] - times[0]))))

@@ -1,4 +1,4 @@
-"""Round bars of a plausible thickness in place of the lines of a stick figure."""
+"""Round bars of plausible thickness instead of the lines of a stick figure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from colloc.plot.skeleton import Skeleton, max_distance
 from colloc.plot.solids import face_normals
 
-_FLAT = 1e-9  # m; closer than this is the same place
-_WATER = 1000.0  # kg/m3: a link is as thick as water of its mass would be
+_FLAT = 1e-9  # m; closer places are the same
+_WATER = 1000.0  # kg/m3: a link has the thickness of water of its mass
 _THIN, _THICK = 0.010, 0.085  # radii, relative to the mechanism
 _SLENDER = 0.80  # the largest radius of a link, relative to its length
-_TAPER = 0.7  # radius of a link at its far end, at least, relative to that at its joint
-_BARE = 0.7  # radius of a massless link, relative to what it carries
+_TAPER = 0.7  # smallest radius of a link at its far end, relative to that at its joint
+_BARE = 0.7  # radius of a massless link, relative to the carried link
 _AXLE = 0.75, 1.15  # half the length and the radius of a hinge, relative to the link's radius
-_FEW = 14  # bodies; with more of them hinges are no bigger than what they join
-_COM = "the centre of mass"  # with which the names of ends begin that are one
+_FEW = 14  # bodies; with more, hinges are no larger than the links that they join
+_COM = "the centre of mass"  # prefix of the names of ends at a centre of mass
 _SIDES = {"right": ("_r", "_right", "-right", ".r", "right"), "left": ("_l", "_left", "-left", ".l", "left")}
 
 
 class RoundBar(NamedTuple):
-    """A bar with hemispheres at its ends that tapers; a ball if both ends are one.
+    """A tapered bar with hemispheres at its ends; a ball if both ends are the same.
 
     Styles are "link", "right", "left", "joint", "rail", "tip", "marker", "base", "obstacle", "shape", or a colour as
     "#aabbcc".
@@ -35,11 +35,11 @@ class RoundBar(NamedTuple):
     thick: float  # radius at the start [m]
     thin: float  # and at the end
     style: str
-    joint: int = -1  # coordinate of which it is the hinge or the slide
+    joint: int = -1  # coordinate of the hinge or slide that it shows
 
 
 class Face(NamedTuple):
-    """A flat face between points, which are counterclockwise as seen from outside of what it belongs to."""
+    """A flat face between points, counterclockwise as seen from outside the shape."""
 
     points: tuple[int, ...]  # numbers of points
     style: str
@@ -47,7 +47,7 @@ class Face(NamedTuple):
 
 @dataclass
 class Bars:
-    """Bars between points, with the body that each point is fixed to: -1 is the world."""
+    """Bars between points, with the body to which each point is fixed; -1 is the world."""
 
     skeleton: Skeleton
     places: list[np.ndarray] = field(default_factory=list)  # each shape (N, 3) [m]
@@ -70,11 +70,11 @@ class Bars:
         return len(self.places) - 1
 
     def add(self, first: tuple[int, np.ndarray], last: tuple[int, np.ndarray], *style: float | str | int) -> None:
-        """A bar between two points, each a body and its places."""
+        """Add a bar between two points, each a body and positions."""
         self.bars.append(RoundBar(self.point(*first), self.point(*last), *style))  # pyright: ignore[reportArgumentType]
 
     def ball(self, body: int, place: np.ndarray, radius: float, style: str, joint: int = -1) -> None:
-        """A ball around a point."""
+        """Add a ball around a point."""
         self.add((body, place), (body, place), radius, radius, style, joint)
 
 
@@ -82,7 +82,7 @@ class _Piece(NamedTuple):
     """A straight part of a link."""
 
     body: int  # that it belongs to
-    first: tuple[int, np.ndarray]  # its ends: the body that each is fixed to, and its places
+    first: tuple[int, np.ndarray]  # its ends: the body to which each is fixed, and positions
     last: tuple[int, np.ndarray]
 
     @property
@@ -107,7 +107,7 @@ def bars_of(skeleton: Skeleton) -> Bars:
     _add_joints(made, radii, size)
     _add_ends(made, radii, size)
     _add_shapes(made)
-    if not made.bars:  # a body that floats, of which nothing but its centre of mass is known
+    if not made.bars:  # a floating body of which only the centre of mass is known
         heavy = [k for k, body in enumerate(skeleton.model.bodies) if not body.mass.is_zero()]
         for k in heavy or range(len(skeleton.model.bodies)):
             mass = skeleton.model.bodies[k].mass
@@ -141,7 +141,7 @@ def _radii(skeleton: Skeleton, pieces: list[_Piece], size: float) -> np.ndarray:
     for k, body in enumerate(skeleton.model.bodies):
         lengths = [piece.length for piece in pieces if piece.body == k]
         if skeleton.far_ends[k][0].startswith(_COM) and len(lengths) == 1:
-            lengths = [2 * lengths[0]]  # a body reaches as far again beyond its centre of mass
+            lengths = [2 * lengths[0]]  # a body extends equally far beyond its centre of mass
         if lengths and body.mass.is_constant() and float(body.mass) > 0:
             thickness = (float(body.mass) / (_WATER * pi * sum(lengths))) ** 0.5
             radii[k] = min(max(thickness, 1.4 * _THIN * size), _THICK * size, max(_SLENDER * max(lengths), radii[k]))
@@ -152,7 +152,7 @@ def _radii(skeleton: Skeleton, pieces: list[_Piece], size: float) -> np.ndarray:
 
 
 def _children(skeleton: Skeleton, k: int) -> list[tuple[int, np.ndarray]]:
-    """The bodies that a body carries, massless ones passed over where they are at one place, and their joints."""
+    """The bodies that a body carries, skipping massless ones at the same place, and their joints."""
     model = skeleton.model
     children = []
     for child, parent in enumerate(model.parents):
@@ -166,7 +166,7 @@ def _children(skeleton: Skeleton, k: int) -> list[tuple[int, np.ndarray]]:
 
 
 def _add_joints(made: Bars, radii: np.ndarray, size: float) -> None:
-    """Hinges as short axles, or balls where several meet; slides as rails with sleeves."""
+    """Add hinges as short axles, or balls where several meet; slides as rails with sleeves."""
     skeleton, model = made.skeleton, made.skeleton.model
     many = _is_large(skeleton)
     hinges = [k for k in skeleton.hinges if not _free(skeleton, k)]
@@ -200,12 +200,12 @@ def _add_joints(made: Bars, radii: np.ndarray, size: float) -> None:
 
 
 def _is_large(skeleton: Skeleton) -> bool:
-    """Whether there are so many links that every sign of a joint or an end would clutter them."""
+    """Whether there are so many links that marks of joints and ends would clutter the figure."""
     return sum(not body.mass.is_zero() for body in skeleton.model.bodies) > _FEW
 
 
 def _free(skeleton: Skeleton, k: int) -> bool:
-    """Whether a hinge is one of a floating base, which nothing holds."""
+    """Whether a hinge is part of a free floating base."""
     bodies, parents = skeleton.model.bodies, skeleton.model.parents
     while parents[k] >= 0 and bodies[parents[k]].mass.is_zero() and parents[k] not in skeleton.floats:
         k = parents[k]
@@ -213,7 +213,7 @@ def _free(skeleton: Skeleton, k: int) -> bool:
 
 
 def _add_ends(made: Bars, radii: np.ndarray, size: float) -> None:
-    """Attachments to the world, tips, and markers."""
+    """Add attachments to the world, tips, and markers."""
     skeleton, model = made.skeleton, made.skeleton.model
     for k, parent in enumerate(model.parents):
         if parent < 0 and k not in skeleton.floats and not model.bodies[k].joint.moves:
@@ -229,7 +229,7 @@ def _add_ends(made: Bars, radii: np.ndarray, size: float) -> None:
 
 
 def _add_shapes(made: Bars) -> None:
-    """Shapes that are kept apart, those in the world as obstacles: bars, or faces with round bars as their edges."""
+    """Add shapes that are kept apart, those in the world as obstacles: bars, or faces with round bars as edges."""
     skeleton = made.skeleton
     for shape, solid in zip(skeleton.shapes, skeleton.solids, strict=True):
         k = -1 if shape.body is None else skeleton.model.index(shape.body)
@@ -248,5 +248,5 @@ def _add_shapes(made: Bars) -> None:
 
 
 def _side(name: str) -> str:
-    """The style of a link, by the side of the body that its name ends in."""
+    """The style of a link, by the side of the body at the end of its name."""
     return next((side for side, ends in _SIDES.items() if name.lower().endswith(ends)), "link")

@@ -1,4 +1,4 @@
-"""A certificate: torques with their switching functions, and the Hamiltonian along the motion."""
+"""Plot of a certificate: torques with their switching functions, and the Hamiltonian along the motion."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from colloc.plot.figure import Size, figure, panels
 from colloc.plot.style import BLUE, INK, MUTED, ORANGE, VERMILLION, dress, plain
 from colloc.support.checks import InputError, instance
 
-_PANELS = 4  # of torques and signals: those that gain most by others
-_ROOM = 1.15  # above the largest value
+_PANELS = 4  # torques and signals, those with the largest gain
+_ROOM = 1.15  # margin above the largest value
 
 
 @figure
@@ -23,11 +23,11 @@ def certificate(
     certificate: Certificate,
     **size: Unpack[Size],
 ) -> Figure:
-    """Torques and signals with their switching functions, the Hamiltonian, and what it could be less by.
+    """Torques and signals with their switching functions, the Hamiltonian, and its possible decrease.
 
-    Where a switching function is positive, less of its torque would cost less: the torque of an optimum is at its lower
-    bound there, at its upper one where the function is negative, and in between only where it is zero. At most four
-    torques are drawn, those that cost most.
+    Where a switching function is positive, a smaller torque would cost less: the torque of an optimum is at its lower
+    bound there, at its upper bound where the function is negative, and in between only where it is zero. At most four
+    torques are drawn, those with the largest gain.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def certificate(
     Raises
     ------
     InputError
-        For anything but a Certificate, or one without costates.
+        If `certificate` is not a Certificate, or has no costates.
 
     Examples
     --------
@@ -58,14 +58,14 @@ def certificate(
         Line2D([], [], color=BLUE, label="torque or signal"),
         Line2D([], [], color=VERMILLION, linewidth=1.4, label="switching function"),
         Line2D([], [], color=INK, label="Hamiltonian"),
-        Line2D([], [], color=MUTED, linestyle="--", linewidth=1.2, label="of an optimum"),
+        Line2D([], [], color=MUTED, linestyle="--", linewidth=1.2, label="at an optimum"),
         Line2D([], [], color=ORANGE, linewidth=5, alpha=0.5, label="gain"),
     ])  # fmt: skip
     return page.figure
 
 
 def _drawn(certificate: Certificate) -> list[str]:
-    """Names of the torques and signals with the largest parts in the gain, in their own order."""
+    """Names of the torques and signals with the largest contributions to the gain, in their order."""
     gains: dict[str, float] = {}
     for now in certificate.instants.values():
         for name, gain in now.gain_by.items():
@@ -75,7 +75,7 @@ def _drawn(certificate: Certificate) -> list[str]:
 
 
 def _switching(ax: Axes, certificate: Certificate, name: str) -> None:
-    """A torque and its switching function, on axes of their own with zero at the same height."""
+    """A torque and its switching function, on separate axes with zero at the same height."""
     beside = ax.twinx()
     for phase, now in certificate.instants.items():
         if name in now.controls:
@@ -95,7 +95,7 @@ def _switching(ax: Axes, certificate: Certificate, name: str) -> None:
 
 
 def _hamiltonian(ax: Axes, below: Axes, certificate: Certificate) -> None:
-    """The Hamiltonian beside what it is at an optimum, and the gain below."""
+    """The Hamiltonian with its value at an optimum, and the gain below."""
     rate = certificate.solution.cost_scale / certificate.solution.duration
     for phase, now in certificate.instants.items():
         t = certificate.solution.start_times[phase] + now.t

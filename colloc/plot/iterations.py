@@ -1,4 +1,4 @@
-"""How a solver got there."""
+"""Convergence of a solver."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _RESIDUALS = (
     ("barrier", "barrier parameter", GREEN),
 )
 _MARKED = 100  # iterations of a curve with markers
-_ROUNDING = 1e-14  # of the cost: differences below it mean nothing
+_ROUNDING = 1e-14  # of the cost: smaller differences are rounding
 _LINEAR = 10  # iterations up to which their axis is linear
-_DASHES: tuple[Any, ...] = ("-", "-", "-", (0, (3.5, 1.5)))  # a method may go the way of another: both are to be seen
+_DASHES: tuple[Any, ...] = ("-", "-", "-", (0, (3.5, 1.5)))  # line styles that keep coinciding methods visible
 _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)  # ticks
 
 
@@ -36,8 +36,8 @@ def convergence(
 ) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
-    As the solver reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent
-    without constraints the gradient norm stands for the dual infeasibility.
+    Values are those of the solver, in its scaled variables; zero is not visible on the logarithmic axis. For a descent
+    without constraints the dual infeasibility is the gradient norm.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def convergence(
     Raises
     ------
     InputError
-        For anything but a Solution, or one without a single iteration on record.
+        If `solution` is not a Solution, or has no recorded iterations.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def convergence(
     """
     history = checked(solution).history
     if not history.get("cost"):
-        raise InputError("solution has no iterations on record, there is no convergence to draw")
+        raise InputError("solution must have recorded iterations for a plot of convergence, got none")
     page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
     marker = {"marker": ".", "markersize": 5, "linewidth": 1.5}
@@ -77,10 +77,10 @@ def descents(
     runs: Sequence[Descent],
     **size: Unpack[Size],
 ) -> Figure:
-    """Several methods on one objective: cost and gradient norm over iterations and over time.
+    """Several methods on one objective: cost and gradient norm over iterations and time.
 
-    The cost is drawn as its distance from the lowest that any of them found; where that is reached, and beyond its
-    rounding error, there is nothing to draw on a logarithmic axis.
+    The cost is drawn as its distance from the lowest cost of all methods, on a logarithmic axis; distances within
+    rounding are not drawn.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def descents(
     Raises
     ------
     InputError
-        For an empty sequence, or anything in it that is not a Descent.
+        If the sequence is empty or contains anything but Descents.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def descents(
     """
     methods = as_tuple("runs", runs)
     if not methods or not all(isinstance(run, Descent) for run in methods):
-        raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {quoted(runs)}")
+        raise InputError(f"runs must be one or more Descents, as co.descent.bfgs returns, got {quoted(runs)}")
     figure = new_figure((9.0, 6.0), **size)
     axes = figure.subplots(2, 2, sharex="col", sharey="row")
     legend_below(figure, draw_descents(axes, methods))
@@ -107,7 +107,9 @@ def descents(
 
 
 def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
-    """Cost and gradient norm (rows) over iterations and time (columns) into axes, shape (2, 2); what a legend names."""
+    """Draw cost and gradient norm (rows) over iterations and time (columns) into axes, shape (2, 2); return legend
+    entries.
+    """
     best = min(float(run.history.value.min()) for run in runs)
     rounding = _ROUNDING * abs(best)
     for k, run in enumerate(runs):

@@ -1,4 +1,4 @@
-"""The viewer of a problem, in which iterates of a solve are seen as it goes on."""
+"""The viewer of a problem, which shows iterates during a solve."""
 
 from __future__ import annotations
 
@@ -20,29 +20,32 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.support.display import short
 from colloc.support.progress import in_notebook
 
-_KEPT = 24  # iterates in a page at most
-_TIMES = 41  # of each
-_PAUSE = 1.0  # s between two pages, at least
-_LEAST, _SHARE = 0.3, 0.03  # s, and of the time of a solve beyond, that pages may take; once more so for the last one
-_FEW = 4  # iterates in it at least
+_KEPT = 24  # largest number of iterates in a page
+_TIMES = 41  # samples of each
+_PAUSE = 1.0  # s, least time between two pages
+_LEAST, _SHARE = (
+    0.3,
+    0.03,
+)  # s, and fraction of the time of a solve, that pages may take; twice with the last
+_FEW = 4  # least number of iterates in it
 
 
 class LiveViewer(Viewer):
-    """The viewer of a problem, which a solve keeps up to date: ``co.solve(problem, progress=co.plot.view(problem))``.
+    """The viewer of a problem, updated during a solve: ``co.solve(problem, progress=co.plot.view(problem))``.
 
-    In a notebook the page is shown below the cell. Anywhere else it is a file, which loads itself again until the solve
-    is over: the one to which it was saved last, else a temporary one whose address is written to standard error. It has
-    a slider through the iterates that it has shown, and in the end through up to twenty-four, equally far apart, the
-    last one and the answer. Pages take three hundredths of the time of a solve and 0.3 s, after the first second, and
-    about as much again the last one, which has fewer iterates where the mechanism takes long to draw.
+    In a notebook the page is shown below the cell. Otherwise it is a file that reloads itself until the solve ends: the
+    file to which it was saved last, or a temporary one whose address is written to standard error. It has a slider
+    through the iterates shown so far, and at the end through up to twenty-four evenly spaced ones, the last iterate and
+    the solution. After the first second, pages take 3 % of the time of a solve plus 0.3 s, and the last page about as
+    much again; it has fewer iterates if the mechanism takes long to draw.
 
     Parameters
     ----------
     guess : Recording
-        The motion that is played before anything is solved.
+        The motion shown before the solve.
     title : str
     slow : float, optional
-        Duration of the play over that of the motion.
+        Ratio of the durations of playback and motion.
     muscles : Muscles, optional
         Drawn in all iterates.
 
@@ -56,7 +59,7 @@ class LiveViewer(Viewer):
     True
     """
 
-    _allowed: ClassVar[str] = "allow-scripts allow-same-origin"  # which has the memory of the tab
+    _allowed: ClassVar[str] = "allow-scripts allow-same-origin"  # gives access to the memory of the tab
 
     def __init__(self, guess: Recording, title: str, slow: float | None = None, muscles: Muscles | None = None):
         super().__init__(viewer([guess], title, slow).page, title)
@@ -78,7 +81,7 @@ class LiveViewer(Viewer):
         return self._file
 
     def __call__(self, now: Iteration) -> None:
-        """One iteration of a solve."""
+        """Add an iteration of a solve."""
         if self._over:
             self._begin()
         if not np.isfinite(now.x).all():
@@ -102,7 +105,7 @@ class LiveViewer(Viewer):
             self._next = max(end + _PAUSE, self._start + (self._spent - _LEAST) / _SHARE)
 
     def finish(self, answer: Solution | PhasesSolution | None) -> None:
-        """The end of a solve, with its answer if it has one."""
+        """End the page, with the solution if there is one."""
         if self._over:  # without an iteration
             self._begin()
         self._over = True
@@ -113,28 +116,28 @@ class LiveViewer(Viewer):
             self._show(recordings, live=False)
 
     def _thin(self) -> None:
-        """Every other iterate from here on, and of those before."""
+        """Keep every other iterate, of those so far and from now on."""
         del self._kept[1::2]
         self._stride *= 2
         self._drawings = {now: self._drawings[now] for now in self._kept if now in self._drawings}
 
     def _affordable(self) -> list[Iteration]:
-        """Iterates that are kept, as many as can be drawn in a small share of the time of the solve."""
+        """Kept iterates, as many as can be drawn in a small fraction of the time of the solve."""
         budget = max(_LEAST, _SHARE * (time.perf_counter() - self._start))
-        each = min(map(self._seconds, self._kept[:2]), default=0.0)  # the first may be where symbols are made
+        each = min(map(self._seconds, self._kept[:2]), default=0.0)  # the first may include the construction of symbols
         while len(self._kept) > _FEW and each * sum(now not in self._drawings for now in self._kept) > budget:
             self._thin()
         return self._kept
 
     def _seconds(self, now: Iteration) -> float:
-        """How long an iterate takes to be drawn."""
+        """Time to draw an iterate [s]."""
         begin = time.perf_counter()
         self._drawings.pop(now, None)
         self._drawn(now)
         return time.perf_counter() - begin
 
     def _tail(self) -> list[Recording]:
-        """The last iterate, unless it is kept."""
+        """The last iterate, unless it is among the kept ones."""
         return [] if self._last is None or self._last in self._kept else [self._drawn(self._last)]
 
     def _drawn(self, now: Iteration) -> Recording:
@@ -146,13 +149,13 @@ class LiveViewer(Viewer):
         return self._drawings[now]
 
     def _show(self, recordings: list[Recording], *, live: bool) -> None:
-        """The page of some iterates, where it is looked at."""
+        """Show the page of some iterates."""
         self.page = viewer(recordings, self.title, self._slow, series=True, live=live, key=self._key).page
         if self._file is not None:
             super().save(self._file)
         elif not in_notebook():
             file = self.save(Path(tempfile.mkdtemp(prefix="colloc-")) / "iterates.html")
-            print(f"colloc: the iterates are shown by {file.as_uri()}", file=sys.stderr, flush=True)
+            print(f"colloc: the iterates are shown at {file.as_uri()}", file=sys.stderr, flush=True)
         if in_notebook():
             self._display_again()
 

@@ -1,4 +1,4 @@
-"""The costs that many starts have led to, as a ladder."""
+"""The costs that many starts reached, as a ladder."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ def optima(
     found: Optima,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """The ladder of the starts: what each has come to on the coarse grid, by cost; a rung is one optimum.
+    """The results of the starts on the coarse grid, ordered by cost; each rung of the ladder is one optimum.
 
-    If all have come to the same optimum, how closely: on a logarithmic axis, with the limit up to which costs count as
-    the same.
+    If all starts reached the same optimum, their distance from it on a logarithmic axis, with the limit of equal costs.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ def optima(
         height = above[solved[rung[0] - 1].number]
         rungs.plot([rung[0] - 0.4, rung[-1] + 0.4], [height] * 2, color=MUTED, linewidth=1.0, zorder=1)
         if len(rung) < _NAMED * len(found.starts):
-            continue  # words would be wider than the rung
+            continue  # the text would be wider than the rung
         words = f"{len(rung)} start{'s' if len(rung) > 1 else ''}"
         end = (rung[-1] + 0.4, height)
         below = {"xytext": (0, -5), "textcoords": "offset points", "ha": "right", "va": "top"}
@@ -70,11 +69,11 @@ def optima(
 
 
 def _one_optimum(page: Panels, starts: int, solved: Sequence[StartResult], above: Mapping[int, float]) -> Figure:
-    """How close to each other the ends of all starts are."""
+    """Differences of the costs of all starts."""
     ends = page.axes[0, 0]
     ends.set_yscale("log")
-    limit = ends.axhline(100 * Optima.same_cost, color=MUTED, linestyle="--", linewidth=1.0, label="counts as the same")
-    # The best, and what is as cheap, stands a little below the rest, as zero has no place on the axis.
+    limit = ends.axhline(100 * Optima.same_cost, color=MUTED, linestyle="--", linewidth=1.0, label="equal costs")
+    # The best results are drawn slightly below the rest, as zero is not on the axis.
     floor = min((height for height in above.values() if height > _ROUNDING), default=_ROUNDING) / 3
     marks = _marks(ends, starts, solved, {number: max(height, floor) for number, height in above.items()})
     ends.set_ylim(floor / 3, 100 * Optima.same_cost * 10)
@@ -85,13 +84,13 @@ def _one_optimum(page: Panels, starts: int, solved: Sequence[StartResult], above
 
 
 def _marks(ax: Axes, starts: int, solved: Sequence[StartResult], above: Mapping[int, float]) -> list[Line2D]:
-    """A mark for every start, by cost, and what a legend says of them."""
+    """A mark for every start, by cost, and entries of a legend."""
     for k, start in enumerate(solved, 1):
         ax.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
     dress(ax, "starts, by cost", "above the best [%]")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(0.3, starts + 0.7)
-    kinds = {"black": "usual guess", BLUE: "random", "white": "near an earlier end"}
+    kinds = {"black": "usual guess", BLUE: "random", "white": "near an earlier result"}
     drawn = {_fill(start) for start in solved}
     return [
         Line2D([], [], markeredgecolor=BLUE, markerfacecolor=fill, label=label, **_MARK)
@@ -100,8 +99,8 @@ def _marks(ax: Axes, starts: int, solved: Sequence[StartResult], above: Mapping[
     ]
 
 
-_NAMED = 1 / 12  # share of the starts from which on the words fit below a rung
-_LEAST = 1.0  # %, so that what is one optimum looks like one
+_NAMED = 1 / 12  # fraction of the starts from which on the text fits below a rung
+_LEAST = 1.0  # %, so that one optimum looks like one
 _ROUNDING = 1e-13  # %
 _MARK = {"marker": "o", "markersize": 6, "linestyle": "", "zorder": 3}
 

@@ -1,4 +1,4 @@
-"""What a viewer plays: solid mechanisms over time, with their curves, forces and paths."""
+"""Data of a viewer: solid mechanisms over time, with curves, forces and paths."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError
 from colloc.support.display import short
 
-_TIMES = 160  # of a recording, at least
-_ROOM = 1.0  # of the mechanism's size around it, in which all of large obstacles is seen at first
-_TINY = 1e-9  # of the largest: no force
-_ORDER = {"rad": 0, "N m": 0, "m": 1, "N": 1, "": 2}  # in which the units of a quantity come, quaternions last
+_TIMES = 160  # least number of samples of a recording
+_ROOM = 1.0  # of the mechanism's size: initially visible room around it
+_TINY = 1e-9  # of the largest: smaller forces count as zero
+_ORDER = {"rad": 0, "N m": 0, "m": 1, "N": 1, "": 2}  # order of the units of a quantity, quaternions last
 
 
 class CurveGroup(NamedTuple):
@@ -36,10 +36,10 @@ class CurveGroup(NamedTuple):
 
 
 class ForceArrow(NamedTuple):
-    """A force or a moment over time, NaN where there is none."""
+    """A force or a moment over time, NaN if there is none."""
 
     name: str
-    unit: str  # "N" or "N m"; all of a unit are drawn to one scale
+    unit: str  # "N" or "N m"; arrows of the same unit have the same scale
     tail: np.ndarray  # shape (N, 3) [m]
     vector: np.ndarray  # shape (N, 3)
 
@@ -54,7 +54,7 @@ class Polyline(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A part of a motion with the same bodies all along.
+    """A part of a motion with the same bodies.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ class Segment:
     bars : sequence of RoundBar
         Between points.
     name : str
-        Of the phase, if it is one.
+        Name of the phase, if any.
     joints : sequence of str
-        Names by the numbers that bars give.
+        Names by the numbers in `bars`.
     groups : sequence of CurveGroup
     arrows : sequence of ForceArrow
     polylines : sequence of Polyline
     faces : sequence of Face
         Between points.
     frames : ndarray, shape (N, 12 bodies), optional
-        Where bodies with meshes are, as `LinkMeshes.frames` has them.
+        Frames of bodies with meshes, as in `LinkMeshes.frames`.
     """
 
     t: np.ndarray
@@ -90,7 +90,7 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A motion as a viewer plays it.
+    """A motion as data of a viewer.
 
     Parameters
     ----------
@@ -98,21 +98,21 @@ class Recording:
     segments : sequence of Segment
         One after another in time.
     paths : mapping of str to ndarray, shape (N, 3) [m]
-        Ways of tips, at the times of all segments.
+        Paths of tips, at the times of all segments.
     low, high : ndarray, shape (3,) [m]
-        Corners of the box that is to be seen.
+        Corners of the visible box.
     up : int
         World axis that points upwards.
     plane : (int, int), optional
-        World axes to the right and upwards of the plane in which it moves.
+        World axes (right, up) of the plane of motion.
     detail : str
-        A few words more.
+        Additional text.
     ghost : bool
-        Whether it is drawn faintly, without curves.
+        Whether the motion is drawn faintly, without curves.
     curves_alone : bool
-        Whether there are no bodies to be seen.
+        Whether there are only curves and no bodies.
     meshes : LinkMeshes, optional
-        In which it is seen.
+        Meshes of the bodies.
     """
 
     name: str
@@ -128,13 +128,13 @@ class Recording:
     meshes: LinkMeshes | None = None
 
     def having(self, groups: Sequence[CurveGroup] = (), arrows: Sequence[ForceArrow] = ()) -> Recording:
-        """This motion, which has one segment, with more curves and forces at its times."""
+        """This motion of one segment with additional curves and forces at its times."""
         (segment,) = self.segments
         more = replace(segment, groups=(*segment.groups, *groups), arrows=(*segment.arrows, *arrows))
         return replace(self, segments=(more,))
 
     def in_meshes(self, meshes: LinkMeshes, frames: Sequence[np.ndarray]) -> Recording:
-        """This motion in meshes, with the places of their bodies, shape (N, 12 bodies), for each segment."""
+        """This motion with meshes, and frames of their bodies, shape (N, 12 bodies), for each segment."""
         segments = tuple(replace(s, frames=rows) for s, rows in zip(self.segments, frames, strict=True))
         corners = np.concatenate([meshes.corners(rows).reshape(-1, 3) for rows in frames])
         low, high = np.minimum(self.low, corners.min(axis=0)), np.maximum(self.high, corners.max(axis=0))
@@ -147,20 +147,20 @@ def solution_recording(
     solution: Solution | PhasesSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
     times: np.ndarray | None = None, detail: str | None = None, meshes: LinkMeshes | None = None,
 ) -> Recording:  # fmt: skip
-    """A solution with its signals and loads; of a problem without bodies the signals alone.
+    """The recording of a solution with its signals and loads; only the signals for a problem without bodies.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     name : str
-        By default that of its models.
+        By default the name of its models.
     share : float
-        Of the times that a single motion has; several have fewer each.
+        Fraction of the samples of a single motion; each of several motions has fewer.
     muscles : Muscles, optional
     times : ndarray, shape (N,) [s], optional
-        In place of times that are close enough on every interval.
+        Times, instead of a fine grid on every interval.
     detail : str, optional
-        In place of status and cost.
+        Text, instead of status and cost.
     meshes : LinkMeshes, optional
     """
     t = fine_times(solution, int(_TIMES * share), least=2) if times is None else times
@@ -183,7 +183,7 @@ def solution_recording(
 
 
 def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool = False) -> Recording:
-    """A stick figure over time, without curves and forces."""
+    """The recording of a stick figure over time, without curves and forces."""
     segments, first = [], 0
     parts = figure.parts if isinstance(figure, PhaseSeries) else (figure,)
     for part in parts:
@@ -201,7 +201,7 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
 
 
 def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], values: np.ndarray) -> list[CurveGroup]:
-    """Quantities, shape (N, names), as a group for each unit; torques of slides are called forces."""
+    """Quantities, shape (N, names), as a group for each unit; torques of slides are labelled forces."""
     groups = []
     for unit in dict.fromkeys(units):
         members = [k for k, other in enumerate(units) if other == unit]
@@ -212,7 +212,7 @@ def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], value
 
 
 def _without_bodies(solution: Solution | PhasesSolution, t: np.ndarray, name: str, detail: str) -> Recording:
-    """A motion of which there are curves alone: a point that nobody sees."""
+    """A motion with only curves: an invisible point."""
     nothing = (RoundBar(0, 0, 0.0, 0.0, "base"),)
     starts = list(solution.start_times.values())
     segments = tuple(
@@ -223,12 +223,12 @@ def _without_bodies(solution: Solution | PhasesSolution, t: np.ndarray, name: st
 
 
 def guess_recording(pose: Pose, duration: float, name: str, *, ghost: bool) -> Recording:
-    """The motion of a guess, which has nothing but postures."""
+    """The recording of a guess, which has only postures."""
     return from_figure(pose(np.linspace(0, duration, _TIMES)), name, ghost=ghost)
 
 
 def _curves(phase: Solution, times: np.ndarray, *, brief: bool) -> list[CurveGroup]:
-    """All signals but accelerations by unit, without what is held at zero; in brief variables and torques alone."""
+    """All signals except accelerations, by unit, without those held at zero; if `brief`, only variables and torques."""
     definitions, problem = phase.signals.definitions, phase.problem
     variables = {"q", "tau", *(unknown.name for unknown in problem.all_unknowns)}
     names = [name for name in definitions if name != "qdd" and (name in variables or not brief)]
@@ -243,12 +243,11 @@ def _curves(phase: Solution, times: np.ndarray, *, brief: bool) -> list[CurveGro
 
 
 def _polylines(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Polyline]:
-    """Muscles as lines, by their activation; those whose paths have points."""
+    """Muscles with path points as lines, coloured by activation."""
     paths = {muscle.name: muscle.path for muscle in muscles.muscles if isinstance(muscle.path, MusclePath)}
     if not paths:
         raise InputError(
-            "the paths of these muscles have no points that can be drawn: give Muscles of those to which polynomials "
-            "were fitted"
+            "the paths of these muscles have no points to be drawn: pass the Muscles to which polynomials were fitted"
         )
     levels = dict(zip(muscles.names, phase.at(times).activation.T, strict=True))
     polylines = []
@@ -259,13 +258,13 @@ def _polylines(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Pol
 
 
 def _frames(phase: Solution, times: np.ndarray, meshes: LinkMeshes) -> np.ndarray:
-    """Where bodies with meshes are, shape (N, 12 bodies)."""
+    """Frames of bodies with meshes, shape (N, 12 bodies)."""
     frames = meshes.frames(phase.problem.model, phase.problem.instant.q)
     return phase.evaluate(lambda now: frames, times).reshape(times.size, -1)
 
 
 def load_arrows(phase: Solution, times: np.ndarray) -> list[ForceArrow]:
-    """Forces and moments of the problem's loads, where they act in the world."""
+    """Forces and moments of the problem's loads at their points of application in the world."""
     loads = phase.problem.all_loads
     if not loads:
         return []

@@ -1,4 +1,4 @@
-"""Axes in which a mechanism moves, in its plane or in space."""
+"""Axes in which a mechanism moves, in a plane or in space."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from colloc.plot.solids import Solid, outline, surface
 from colloc.plot.style import GRID, INK, MUTED, OBSTACLE, dress
 
 _NAMES = "xyz"
-_MARGIN = 0.06  # around the motion, relative to its largest extent
+_MARGIN = 0.06  # margin around the motion, relative to its largest extent
 _THINNEST = 0.4  # smallest side of a box in space, relative to its largest
-_HIGH = 4.5  # inch; parts of figures below it leave more room for the letters of axes in space
-_TRANSPARENT = 0.5  # solids in space, through which what is behind them is seen
+_HIGH = 4.5  # inch; smaller parts of figures leave more room for labels of axes in space
+_TRANSPARENT = 0.5  # opacity of solids in space
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Axes with equal scales for the places of a stick figure."""
+    """Axes with equal scales for the points of a stick figure."""
 
     ax: Axes  # two-dimensional in a plane, an Axes3D in space
     plane: tuple[int, int] | None  # world axes (right, up) shown; None in space
@@ -46,7 +46,7 @@ class Scene:
             line.set_data(*self._shown(points))
 
     def solid(self, shape: Solid | None = None, **style: Any) -> Any:
-        """Draw a shape of one time, or have something to be put where one is."""
+        """Draw a shape at one time."""
         if self.plane is None:
             style |= {"edgecolor": "none", "alpha": style.get("alpha", 1.0) * _TRANSPARENT}
             drawn: Any = Poly3DCollection([], **style)
@@ -59,7 +59,7 @@ class Scene:
         return drawn
 
     def move_solid(self, drawn: Any, shape: Solid) -> None:
-        """Put a shape elsewhere, to where it is at one time; nowhere if it is not there."""
+        """Move a drawn shape to its place at one time; hide it while it is absent."""
         there = bool(shape.there[0])
         if self.plane is None:
             drawn.set_verts(self._inside(surface(shape)) if there else [])
@@ -68,12 +68,12 @@ class Scene:
             drawn.set_xy(outline(corners, float(shape.radius[0])) if there else np.zeros((0, 2)))
 
     def _inside(self, faces: list[np.ndarray]) -> list[np.ndarray]:
-        """Faces cut off at the walls of axes in space, which do not do so by themselves."""
+        """Faces clipped at the walls of axes in space, which do not clip by themselves."""
         low, high = np.transpose([getattr(self.ax, f"get_{name}lim")() for name in _NAMES])
         return [f.clip(low, high) for f in faces if not ((f < low).all(axis=0) | (f > high).all(axis=0)).any()]
 
     def clock(self, axis: int, speed: float, end: float) -> None:
-        """Let a world axis of the plane tell the time, at some metres a second."""
+        """Label a world axis of the plane with time, at a speed in metres per second."""
         assert self.plane is not None
         shown = self.ax.xaxis if self.plane[0] == axis else self.ax.yaxis
         ticks = [t for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0.0, end) if t <= end]
@@ -81,7 +81,7 @@ class Scene:
         shown.set_label_text("time [s]")
 
     def shadow(self, points: np.ndarray, vertical: int) -> None:
-        """The shadow of a path in space on the floor, which tells near from far."""
+        """Draw the shadow of a path in space on the floor, which shows depth."""
         if self.plane is None:
             floor = getattr(self.ax, f"get_{_NAMES[vertical]}lim")()[0]
             below = np.where(np.arange(3) == vertical, floor, points)
@@ -92,9 +92,9 @@ class Scene:
 
 
 def make_scene(figure: Figure | SubFigure, place: SubplotSpec | int, figure_of: StickFigure) -> Scene:
-    """Axes around a motion, with the world's origin, obstacles, and where the mechanism is attached to the world.
+    """Axes around a motion, with the world's origin, obstacles, and the mechanism's attachments to the world.
 
-    An origin further away than the size of the motion is left out of view.
+    An origin further away than the size of the motion is out of view.
     """
     low, high = figure_of.view
     near = bool((np.maximum(low, -high) < (high - low).max()).all())
@@ -138,8 +138,8 @@ def _axes_in_space(
         axis.set_major_locator(MaxNLocator(max(2, round(6 * length / side.max())), steps=[1, 2, 5, 10]))
         axis.set_tick_params(color=MUTED, labelcolor=INK, labelsize=0.8 * mpl.rcParams["font.size"])
         axis.set_pane_color("white")
-    # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
+    # With y or x up, the axes are permuted cyclically, so that x (or z) still points to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])
     zoom = 0.82 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
-    cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
+    cast(Any, ax).set_box_aspect(side, zoom=zoom)  # depends on the view; the stubs require integers
     return ax

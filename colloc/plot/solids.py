@@ -1,4 +1,4 @@
-"""Shapes as they are drawn: where their corners are, their outlines in a plane, their faces in space."""
+"""Geometry of drawn shapes: corners, outlines in a plane, faces in space."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 _AROUND, _ALONG = 32, 8  # corners around a capsule, and from the rim of a hemisphere to its pole
-_FLAT = 1e-7  # of the size of a hull: how far from a plane a corner may be that is on it
-_MANY = 48  # corners of a hull of which pictures show all
+_FLAT = 1e-7  # of the size of a hull: tolerance of corners on a plane
+_MANY = 48  # largest number of corners of a hull that is drawn exactly
 
 
 class Solid(NamedTuple):
-    """A shape over time: the hull of corners, rounded by a radius; NaN where it is not there."""
+    """A shape over time: the hull of corners, rounded by a radius; NaN while it is absent."""
 
     corners: np.ndarray  # shape (N, k, 3) [m], in the world frame
     radius: np.ndarray  # shape (N,) [m]
@@ -24,7 +24,7 @@ class Solid(NamedTuple):
 
     @property
     def there(self) -> np.ndarray:
-        """At which times it is there, shape (N,)."""
+        """Mask of the times at which it is present, shape (N,)."""
         return np.isfinite(self.radius) & np.isfinite(self.corners).all(axis=(1, 2))
 
     @property
@@ -43,7 +43,7 @@ class Solid(NamedTuple):
 def hull_faces(corners: np.ndarray) -> list[np.ndarray]:
     """Faces of the convex hull of points, shape (k, 3): numbers of their corners, counterclockwise from outside.
 
-    Flat hulls have two, points and segments none. Of many points those that stick out most.
+    Flat hulls have two, points and segments none. Of many points only the outermost are used.
     """
     if len(corners) > _MANY:
         chosen = _sticking_out(corners, _MANY)
@@ -68,14 +68,14 @@ def hull_faces(corners: np.ndarray) -> list[np.ndarray]:
 
 
 def _around(points: np.ndarray, normal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Numbers of the corners of a flat hull in their order around a normal."""
+    """Numbers of the corners of a flat hull, ordered around a normal."""
     x = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     flat = points @ np.column_stack([x / np.linalg.norm(x), np.cross(normal, x / np.linalg.norm(x))])
     return numbers[flat_hull(flat)]
 
 
 def _sticking_out(corners: np.ndarray, count: int) -> np.ndarray:
-    """Numbers of the points that are furthest in directions all around."""
+    """Numbers of the points that are furthest in evenly distributed directions."""
     k = np.arange(count) + 0.5
     tilt, turn = np.arccos(1 - 2 * k / count), np.pi * (1 + 5**0.5) * k
     ways = np.stack([np.cos(turn) * np.sin(tilt), np.sin(turn) * np.sin(tilt), np.cos(tilt)])
@@ -102,7 +102,7 @@ def flat_hull(points: np.ndarray) -> np.ndarray:
 
 
 def outline(corners: np.ndarray, radius: float) -> np.ndarray:
-    """Around the rounded hull of points (k, 2) [m] in a plane, shape (corners, 2)."""
+    """Outline of the rounded hull of points (k, 2) [m] in a plane, shape (corners, 2)."""
     turn = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
     circle = radius * np.column_stack([np.cos(turn), np.sin(turn)])
     points = (corners[:, None] + circle).reshape(-1, 2)
@@ -118,7 +118,7 @@ def surface(solid: Solid) -> list[np.ndarray]:
 
 
 def face_normals(polygon: np.ndarray) -> np.ndarray:
-    """Unit normals, shape (N, 3), of a polygon over time, shape (corners, N, 3), counterclockwise as they see it."""
+    """Unit normals, shape (N, 3), of a polygon over time, shape (corners, N, 3), with counterclockwise corners."""
     following = np.roll(polygon, -1, axis=0)
     normal = np.cross(polygon - polygon[0], following - polygon[0]).sum(axis=0)
     return normal / np.linalg.norm(normal, axis=1, keepdims=True)

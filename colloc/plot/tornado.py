@@ -1,4 +1,4 @@
-"""What the cost of an optimum hangs on, as a tornado."""
+"""Tornado plot of the sensitivities of an optimum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colloc.support.checks import InputError, choice, count, instance
 from colloc.support.display import short
 
 _ROW, _FRAME = 0.27, 1.3  # inch, of the figure's height
-_WIDE = 0.62  # of a row
+_WIDE = 0.62  # inch, height of a row
 _SMALL = 5.5  # points
 
 
@@ -27,10 +27,10 @@ def tornado(
     most: int = 15,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """What a percent of every number is to the cost, or to the duration: bars to both sides, the longest first.
+    """Effect of a percent of every number on the cost or the duration: bars to both sides, the longest first.
 
-    The change of each number stands with its name: a percent of its value, or a hundredth of its unit where that is
-    zero. Bars are linear, that is to say derivatives times this change.
+    The change of each number is shown with its name: a percent of its value, or a hundredth of its unit if the value is
+    zero. Bars are derivatives times this change.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ def tornado(
         From `colloc.optimality.sensitivity`.
     of : "cost" or "duration"
     most : int
-        Bars at most.
+        Largest number of bars.
     ax : Axes, optional
         To draw in; by default in a new figure.
 
     Raises
     ------
     InputError
-        For anything but a Sensitivity, or one in which nothing changes.
+        If `sensitivity` is not a Sensitivity, or has no effects.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def tornado(
     dress(ax, "change of the duration [s]" if of == "duration" else "change of the cost")
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
-    if narrow:  # two lines to a bar
+    if narrow:  # two lines per bar
         ax.tick_params(axis="y", labelsize=_SMALL)
     ax.locator_params(axis="x", nbins=5)
     ax.set_xlim(-1.08 * abs(values).max(), 1.08 * abs(values).max())

@@ -1,4 +1,4 @@
-"""Shapes of files as triangles with colours: through trimesh, where it is installed."""
+"""Shapes of files as coloured triangles, read by trimesh."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".obj", ".stl", ".dae")
 _KINDS = ("mesh", "box", "sphere", "cylinder", "capsule", "ellipsoid")
-_COLOR = (0.71, 0.75, 0.8, 1.0)  # of shapes without a colour
-_LIMIT = 300_000  # triangles of a page, of 12 bytes each
-_SAME = 1e-5  # of the size of a mesh; closer vertices are one
-_COARSE = 1e-3  # of the largest size of a mesh, the first distance at which vertices are merged to thin meshes
+_COLOR = (0.71, 0.75, 0.8, 1.0)  # colour of shapes without one
+_LIMIT = 300_000  # largest number of triangles of a page, of 12 bytes each
+_SAME = 1e-5  # of the size of a mesh; closer vertices are merged
+_COARSE = 1e-3  # of the largest size of a mesh: first merging distance to thin meshes
 
 
 class LinkMesh(NamedTuple):
@@ -43,7 +43,7 @@ class LinkMeshes:
     ----------
     parts : tuple of LinkMesh
     total : int
-        Number of triangles in the files, of which the parts may have fewer.
+        Number of triangles in the files; the parts may have fewer.
     """
 
     parts: tuple[LinkMesh, ...]
@@ -60,7 +60,7 @@ class LinkMeshes:
         return tuple(dict.fromkeys(part.body for part in self.parts if part.body is not None))
 
     def frames(self, model: Model, q: ca.SX) -> ca.SX:
-        """First three rows of the transforms of `bodies`, row after row, one body below the other."""
+        """The first three rows of the transforms of `bodies`, row after row, body after body."""
         names = [body.name for body in model.bodies]
         for body in self.bodies:
             if body not in names:
@@ -70,7 +70,7 @@ class LinkMeshes:
         return ca.densify(ca.vertcat(*(ca.vec(transforms[names.index(body)][:3, :].T) for body in self.bodies)))
 
     def corners(self, rows: np.ndarray) -> np.ndarray:
-        """Corners of the boxes around all meshes in the world, shape (N, corners, 3) [m], at values of `frames`."""
+        """Corners of the boxes around all meshes in the world, shape (N, corners, 3) [m], from values of `frames`."""
         placed = rows.reshape(len(rows), len(self.bodies), 3, 4)
         clouds = []
         for part in self.parts:
@@ -85,9 +85,9 @@ class LinkMeshes:
 
 
 def link_meshes(shapes: Sequence[LinkShape]) -> LinkMeshes:
-    """Triangles of what links look like, and of links without looks of what they collide as.
+    """Triangles of the visual shapes of links, or of the collision shapes of links without visual ones.
 
-    More than 300,000 triangles are thinned: vertices that are close to each other are merged.
+    More than 300,000 triangles are thinned by merging close vertices.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def link_meshes(shapes: Sequence[LinkShape]) -> LinkMeshes:
     ImportError
         Without trimesh and pycollada.
     InputError
-        For shapes of which none is a body's, and meshes that are not there, in another format or without triangles.
+        If no shape belongs to a body, or for meshes that are missing, in another format or without triangles.
     """
     listed = [instance("shape", shape, LinkShape) for shape in as_tuple("meshes", shapes)]
     drawn = [shape for shape in listed if shape.role == "visual"]
@@ -106,7 +106,7 @@ def link_meshes(shapes: Sequence[LinkShape]) -> LinkMeshes:
     drawn += [shape for shape in listed if shape.body not in seen]
     if all(shape.body is None for shape in drawn):
         raise InputError(
-            "there is no shape of a body to be drawn: meshes are the shapes of a Reading, by from_urdf or from_mjcf"
+            "meshes must contain the shape of a body: use the shapes of a Reading from from_urdf or from_mjcf"
         )
     _check_packages()
     _check_files(drawn)
@@ -121,24 +121,24 @@ def link_meshes(shapes: Sequence[LinkShape]) -> LinkMeshes:
 
 
 def _check_packages() -> None:
-    """ImportError with the name of the extra, before anything else is done."""
+    """Raise ImportError with the name of the extra before anything else is done."""
     try:
-        import collada  # which trimesh reads DAE files by  # noqa: F401
+        import collada  # used by trimesh for DAE files  # noqa: F401
         import trimesh  # noqa: F401
     except ImportError as error:
-        raise ImportError("meshes are read by trimesh and pycollada: pip install 'colloc[meshes]'") from error
+        raise ImportError("meshes need trimesh and pycollada: pip install 'colloc[meshes]'") from error
 
 
 def _check_files(shapes: Sequence[LinkShape]) -> None:
-    """InputError with the names of meshes that are not there, or in a format that is not read."""
+    """Raise InputError with the names of meshes that are missing or in another format."""
     files = {shape: shape.file for shape in shapes if shape.kind == "mesh" and shape.vertices is None}
     lost = [f"{shape.numbers.get('filename', '')!r} of {shape.body!r}" for shape, file in files.items() if file is None]
     if lost:
         folders = shortened([shape.folder or "." for shape in files])
-        raise InputError(f"meshes that are not there: {shortened(lost)}; packages are looked for around {folders}")
+        raise InputError(f"missing meshes: {shortened(lost)}; packages were searched around {folders}")
     other = [str(file) for file in files.values() if file is not None and file.suffix.lower() not in _SUFFIXES]
     if other:
-        raise InputError(f"meshes are read from files that end in {', '.join(_SUFFIXES)}, got {shortened(other)}")
+        raise InputError(f"meshes must be files with the suffix {', '.join(_SUFFIXES)}, got {shortened(other)}")
 
 
 def triangles(shape: LinkShape) -> list[Trimesh]:
@@ -160,7 +160,7 @@ def _link_mesh(body: str | None, part: Trimesh) -> LinkMesh:
 
 
 def _colors(part: Trimesh) -> np.ndarray:
-    """The colour of a part, or of each of its triangles; of pictures what lies at the vertices."""
+    """The colour of a part, or of each of its triangles; textures are sampled at the vertices."""
     visual: Any = part.visual
     if visual.kind == "texture":
         material = visual.material
@@ -174,12 +174,12 @@ def _colors(part: Trimesh) -> np.ndarray:
 
 
 def _welded(part: LinkMesh) -> LinkMesh:
-    """A mesh in which every place is one vertex."""
+    """A mesh without duplicate vertices."""
     return _merged(part, max(_SAME * float(np.ptp(part.vertices, axis=0).max()), 1e-12))
 
 
 def _merged(part: LinkMesh, distance: float) -> LinkMesh:
-    """A mesh whose vertices within a cube of a grid are one, in their mean (Rossignac and Borrel 1993)."""
+    """A mesh with the vertices in each cube of a grid replaced by their mean (Rossignac and Borrel 1993)."""
     cells = np.round((part.vertices - part.vertices.min(axis=0)) / distance).astype(np.int64)
     _, number, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
     number = number.ravel()
@@ -191,7 +191,7 @@ def _merged(part: LinkMesh, distance: float) -> LinkMesh:
 
 
 def _mesh(shape: LinkShape) -> list[Trimesh]:
-    """Parts of a mesh of a colour each; a file's own colours come before those of the model's."""
+    """Parts of a mesh with one colour each; colours of the file take precedence over those of the model."""
     import trimesh
 
     if shape.vertices is not None:

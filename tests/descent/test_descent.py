@@ -260,5 +260,5 @@ def test_descents_are_drawn_over_iterations_and_time():
 
 @pytest.mark.parametrize("runs", [[], [1]])
 def test_only_descents_are_drawn(runs):
-    with pytest.raises(co.InputError, match="descents needs one or more Descents"):
+    with pytest.raises(co.InputError, match="runs must be one or more Descents"):
         co.plot.descents(runs)

@@ -31,7 +31,7 @@ def viewer_of(problem: co.Problem) -> LiveViewer:
 def file_said(words: str) -> Path:
     """The file of which a line on standard error speaks."""
     begin, _, address = words.strip().partition("file://")
-    assert begin == "colloc: the iterates are shown by "
+    assert begin == "colloc: the iterates are shown at "
     return Path(address)
 
 

@@ -300,7 +300,9 @@ def test_a_solution_is_played_with_its_obstacles(arm: co.formats.Reading):
 
 def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path: Path):
     (tmp_path / "arm" / "wedge.obj").unlink()
-    with pytest.raises(co.InputError, match=r"not there: 'package://arm/wedge.obj' of 'upper'; packages are looked"):
+    with pytest.raises(
+        co.InputError, match=r"missing meshes: 'package://arm/wedge.obj' of 'upper'; packages were searched"
+    ):
         co.plot.view(arm.model, meshes=arm.shapes)
     (tmp_path / "arm" / "wedge.obj").write_text("v 0 0 0\n")
     with pytest.raises(co.InputError, match=r"wedge.obj' (has no triangles|cannot be read)"):
@@ -312,9 +314,9 @@ def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path:
     (tmp_path / "hand.vtp").write_text("")
     (tmp_path / "hand.dae").write_text("<COLLADA")
     cases = (
-        ([], "no shape of a body to be drawn"),
-        ([shape(None, "sphere", radius="1")], "no shape of a body to be drawn"),
-        ([shape("hand", "mesh", filename="hand.vtp")], "read from files that end in .obj, .stl, .dae, got"),
+        ([], "must contain the shape of a body"),
+        ([shape(None, "sphere", radius="1")], "must contain the shape of a body"),
+        ([shape("hand", "mesh", filename="hand.vtp")], "must be files with the suffix .obj, .stl, .dae, got"),
         ([shape("hand", "mesh", filename="hand.dae")], "hand.dae' cannot be read as a mesh"),
         ([shape("hnad", "sphere", radius="1")], "no body of a shape named 'hnad'; did you mean 'hand'"),
         ([shape("hand", "plane")], "no kind of shape named 'plane'"),

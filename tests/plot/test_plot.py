@@ -337,7 +337,7 @@ def test_convergence_draws_the_history(arm):
 
 
 def test_convergence_needs_a_history(arm):
-    with pytest.raises(co.InputError, match="no iterations on record"):
+    with pytest.raises(co.InputError, match="must have recorded iterations"):
         co.plot.convergence(replace(arm, outcome=replace(arm.outcome, history={})))
 
 

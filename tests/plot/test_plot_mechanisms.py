@@ -332,7 +332,7 @@ def test_starts_that_end_in_one_optimum_are_drawn_apart():
     (ax,) = figure.axes
     assert ax.get_title("left") == "4 starts, one optimum"
     assert ax.get_yscale() == "log"
-    assert texts(figure)[-1] == "counts as the same"
+    assert texts(figure)[-1] == "equal costs"
     best = min(start.cost for start in found.starts)
     above = [100 * (start.cost - best) / found.best.cost_scale for start in found.starts]
     heights = sorted(float(line.get_ydata()[0]) for line in ax.get_lines() if line.get_marker() == "o")

@@ -328,7 +328,7 @@ def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.
     fore = elbow + np.column_stack([0.05 * np.cos(b) - 0.02 * np.sin(b), 0.05 * np.sin(b) + 0.02 * np.cos(b)])
     np.testing.assert_allclose(rows[:, [1, 2, 4, 5]], np.hstack([upper, fore]), atol=1e-4)
     fitted = co.muscles.fit_lengths(model, [flexor], {"elbow": (0.0, 2.0)})
-    with pytest.raises(co.InputError, match="paths of these muscles have no points that can be drawn"):
+    with pytest.raises(co.InputError, match="paths of these muscles have no points to be drawn"):
         co.plot.view(solution, muscles=co.muscles.Muscles(model, fitted))
     with pytest.raises(co.InputError, match="muscles goes with solutions"):
         co.plot.view(model, muscles=muscles)
