@@ -1,4 +1,4 @@
-"""The border to IPOPT: its options, statuses and histories, of motions and of smooth functions without constraints."""
+"""Interface to IPOPT: options, statuses and histories, for motions and for smooth functions without constraints."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from colloc.transcription import BaseNLP
 
 Evaluate = Callable[[np.ndarray], Any]
 
-# MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
-# scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m colloc benchmarks.kkt`.
+# MUMPS is fastest, by a quarter on splines and up to twofold on long meshes, without permuting and scaling of scaled
+# systems, with QAMD ordering, and with twice its estimate of memory: `python -m colloc benchmarks.kkt`.
 _QUIET = {
     "print_level": 0,
     "sb": "yes",
-    "option_file_name": "",  # by default ipopt.opt of the working directory, which may name libraries to be loaded
+    "option_file_name": "",  # default: ipopt.opt in the working directory, which could name libraries to be loaded
     "linear_solver": "mumps",
 }
 _DEFAULTS = _QUIET | {
@@ -46,18 +46,18 @@ _DEFAULTS = _QUIET | {
     "mu_init": 1e-2,
 }
 
-# A barrier chosen anew at every iteration throws a free duration about: guessed badly it takes up to 1,003 iterations
-# where the monotone barrier, begun low, takes 109, for the same median: `python -m colloc benchmarks.barrier`. In a
-# given duration tails are alike and the adaptive one has the lower median, a quarter on human gait; from an optimum
-# nearby, multipliers included, it is there at once.
+# With a free duration the adaptive barrier is unreliable: from bad guesses it takes up to 1,003 iterations, the
+# monotone barrier with a low start 109, with equal medians: `python -m colloc benchmarks.barrier`. With a fixed
+# duration the tails are similar and the adaptive barrier has the lower median, by a quarter on human gait; from a
+# nearby optimum with multipliers it converges at once.
 STRATEGIES = ("monotone", "adaptive")
-PATIENCE = 300  # iterations of the first
+PATIENCE = 300  # iterations of the first run
 _MAX_ITER, _TOL = 3000, 1e-8  # IPOPT's own defaults
-# Each of a thousand bounds adds the last barrier parameter to the cost, which a monotone barrier relates to the
-# tolerance; a tenth of it costs an iteration.
+# Each of a thousand bounds adds the last barrier parameter, which a monotone barrier relates to the tolerance, to the
+# cost; a tenth of it costs an iteration.
 _GAP = 0.1
 
-# A warm start keeps the iterate and the multipliers where they are instead of pushing them inside the bounds.
+# A warm start keeps the iterate and the multipliers instead of pushing them inside the bounds.
 _WARM = {
     "mu_init": 1e-6,
     "warm_start_init_point": "yes",
@@ -66,8 +66,8 @@ _WARM = {
     "warm_start_mult_bound_push": 1e-6,
 }
 
-# Near an optimum a barrier begun high, or a step inside the bounds, leads to another one. Multipliers that fit the
-# barrier serve better than those of another grid.
+# Near an optimum a high initial barrier, or a step inside the bounds, leads to another one. Multipliers that fit the
+# barrier are better than those of another grid.
 _NEAR = {
     "mu_init": 1e-5,
     "bound_push": 1e-5,
@@ -77,10 +77,10 @@ _NEAR = {
     "bound_mult_init_method": "mu-based",
 }
 
-# L-BFGS converges by fits and starts: fifteen iterations of acceptable accuracy in a row mean no standstill.
+# L-BFGS converges irregularly: fifteen consecutive iterations of acceptable accuracy are no stagnation.
 _LIMITED_MEMORY = {"hessian_approximation": "limited-memory", "acceptable_iter": 0}
 
-# Functions of the first and of second derivatives, as it asks for them.
+# Functions of first and second derivatives that IPOPT requires.
 _FIRST = {"nlp_grad_f": ("f", "grad_f_x"), "nlp_jac_g": ("g", "jac_g_x")}
 _SECOND = {"nlp_hess_l": ("triu_hess_gamma_x_x",)}
 
@@ -104,7 +104,7 @@ STATUS_OF_MESSAGE = {
 )  # fmt: skip
 
 
-# Names of what every solver can say of an iteration; what else IPOPT records keeps its own name.
+# Common names of the records of all solvers; other records of IPOPT keep their names.
 _HISTORY = {"obj": "cost", "inf_pr": "infeasibility", "inf_du": "stationarity", "mu": "barrier"}
 
 
@@ -117,7 +117,7 @@ def option_names() -> frozenset[str]:
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """IPOPT options by name.
 
-    InputError names close matches of an unknown key, and the linear solvers that can be loaded where another is named.
+    Raise InputError with close matches of an unknown key, or with the linear solvers that can be loaded.
     """
     checked = dict(mapping("ipopt", options))
     for key, value in checked.items():
@@ -126,7 +126,7 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
             finite_number(f"IPOPT option {key}", value)
         if key == "hessian_approximation":
             raise InputError(
-                "say hessian=co.solver.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation"
+                "use hessian=co.solver.Hessian.LIMITED_MEMORY or EXACT instead of IPOPT's hessian_approximation"
             )
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
@@ -135,35 +135,35 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def chosen_solver(solver: Solver | None) -> Solver:
-    """The solver of a call: IPOPT with the library's defaults unless another is asked for."""
+    """The solver of a call: IPOPT with the library's defaults unless another is passed."""
     return Ipopt() if solver is None else check_solver(solver)
 
 
 @spelt
 @dataclass(frozen=True, init=False)
 class Ipopt:
-    """IPOPT, the interior-point method that solves unless another solver is asked for.
+    """IPOPT, an interior-point method and the default solver.
 
-    The barrier is monotone in a free duration or near an optimum, adaptive in a given one, within a trust region or
-    from multipliers. A run that ends without an optimum within `PATIENCE` iterations is followed by one with the other
-    barrier from the same start, and the better end counts. L-BFGS, slow by nature, has one run and all iterations, and
-    so has a start within a trust region. Of a cost that no variable moves, such as zero, the nearest motion to the
-    start is sought that meets the constraints.
+    The barrier is monotone with a free duration or near an optimum, and adaptive with a fixed duration, within a trust
+    region or from multipliers. A run without an optimum within `PATIENCE` iterations is followed by a run with the
+    other barrier from the same start, and the better result counts. L-BFGS, which is slow, and a start within a trust
+    region have one run with all iterations. If no variable changes the cost, the feasible motion nearest to the start
+    is sought.
 
     Parameters
     ----------
     hessian : Hessian
         EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
     **options
-        IPOPT's own options by name, on top of the library's defaults: ``max_iter=500``, ``tol=1e-10``,
-        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try. From a thousand variables
-        and rows on ``linear_solver`` is by default "multifrontal", the library's own, unless nothing may be compiled;
-        where it ends without a step, and in smaller programs, "mumps".
+        IPOPT options by name, in addition to the library's defaults: ``max_iter=500``, ``tol=1e-10``,
+        ``linear_solver="ma57"``. With an explicit ``mu_strategy`` there is no second run. From a thousand variables and
+        rows on the default ``linear_solver`` is "multifrontal", part of this library, unless compiling is disabled; in
+        smaller programs, and if it ends without a step, "mumps".
 
     Raises
     ------
     InputError
-        For options that IPOPT has not, or a linear solver that it cannot load.
+        For options that IPOPT does not have, or a linear solver that it cannot load.
 
     Examples
     --------
@@ -184,11 +184,11 @@ class Ipopt:
         return f"Ipopt({', '.join([f'hessian={self.hessian}', *options])})"
 
     def limited(self, *, iterations: int) -> Ipopt:
-        """IPOPT for one run of many, with fewer iterations: see `Solver`."""
+        """See `Solver.limited`."""
         return Ipopt(hessian=self.hessian, **({"max_iter": iterations} | dict(self.options)))
 
     def prepare(self, nlp: BaseNLP, /) -> PreparedSolver:
-        """IPOPT ready for a program; what a run makes is kept with the program, and serves those that follow.
+        """Prepare IPOPT for a program; objects made in a run are kept with the program for later runs.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class Ipopt:
 
 @dataclass(frozen=True, eq=False)
 class _PreparedIpopt:
-    """IPOPT ready for a program: one object for every set of options, which its starts decide."""
+    """IPOPT prepared for a program, with one object for every set of options, which depend on the start."""
 
     ipopt: Ipopt
     nlp: BaseNLP
@@ -215,7 +215,7 @@ class _PreparedIpopt:
         *,
         seconds: float = np.inf,
     ) -> Outcome:
-        """The end of one run, or of two with different barriers."""
+        """Run once, or twice with different barriers."""
         on_one_thread()
         nlp, deadline = self.nlp, time.perf_counter() + seconds
         limited_memory, warm = self.ipopt.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
@@ -242,7 +242,7 @@ class _PreparedIpopt:
         if "mu_strategy" in options or limited_memory or trusted:
             return run(options, options.get("mu_strategy", first), start)
         limit = options.get("max_iter", _MAX_ITER)
-        # What is no number IPOPT refuses.
+        # IPOPT rejects NaN.
         patience = min(PATIENCE, limit) if isinstance(limit, int) else limit
         outcome = run(options | {"max_iter": patience}, first, start)
         left = _left(options, outcome)
@@ -274,38 +274,38 @@ class _PreparedIpopt:
         except RefusedOptions as error:
             stated = dict(self.ipopt.options)
             limit = stated.get("max_iter")
-            if isinstance(limit, int) and limit >= 0:  # sound, and maybe the limit of one run of many
+            if isinstance(limit, int) and limit >= 0:  # valid, and possibly the limit of one run of many
                 del stated["max_iter"]
             if not stated:
                 raise
-            raise InputError(f"IPOPT refuses these options: {stated!r}") from error
+            raise InputError(f"IPOPT rejects these options: {stated!r}") from error
         history = _history(stats.get("iterations", {}))
         if "cost" in history and outcome.scale is not None:
             history["cost"] = unscaled_costs(self.nlp, history["cost"], parameters, outcome.scale)
-        # IPOPT's own count means nothing where it made no iteration at all.
+        # IPOPT's count is meaningless without any iteration.
         iterations = outcome.iterations if history.get("cost") else 0
         return replace(outcome, history=history, iterations=iterations, strategy=f"{strategy} barrier")
 
 
-# From an optimum to the same one without the barrier that led to it. Of a barrier of 1e-9 a bound of weight 1e-5 lies
-# as far away as it pushes, and a time optimum has a dozen of these too many.
+# From an optimum to the same one with almost no barrier. With a barrier of 1e-9, a bound with multiplier 1e-5 has an
+# equal distance, and a time optimum has a dozen such weakly active bounds too many.
 SHARPENING = Ipopt(mu_strategy="monotone", compl_inf_tol=1e-13, bound_relax_factor=0.0, mu_init=1e-9, max_iter=60)
 
-# For limits that give way, in natural sizes, well below what counts as none; and from far away, where a barrier begun
-# high is quickest.
+# For relaxed limits, in natural sizes, well below the smallest relaxation that counts; and from far away, where a high
+# initial barrier is fastest.
 ELASTIC = Ipopt(max_iter=300, tol=1e-7, acceptable_tol=1e-5, acceptable_constr_viol_tol=1e-7)
 ELASTIC_FROM_FAR = Ipopt(**ELASTIC.options, mu_init=0.1, mu_strategy="monotone")
 
 
 def to_the_last_digit(solver: Solver) -> Solver:
-    """IPOPT as it meets equations and bounds most closely, its user's options kept; any other solver as it is."""
+    """IPOPT with the tightest tolerances of equations and bounds, keeping user options; other solvers unchanged."""
     if not isinstance(solver, Ipopt):
         return solver
     return Ipopt(hessian=solver.hessian, **({"tol": 1e-11, "bound_relax_factor": 0.0} | dict(solver.options)))
 
 
 def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
-    """Limits on iterations and time that are left after a run."""
+    """Remaining limits of iterations and time after a run."""
     left = {"max_iter": options.get("max_iter", _MAX_ITER) - run.iterations}
     return left | {
         name: options[name] - run.seconds["solve"] for name in ("max_cpu_time", "max_wall_time") if name in options
@@ -313,7 +313,7 @@ def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
 
 
 def _better(first: Outcome, second: Outcome) -> Outcome:
-    """The better end of two runs, with the iterations and seconds of both."""
+    """The better outcome of two runs, with the iterations and seconds of both."""
     order = (Status.SOLVED, Status.INTERRUPTED, Status.ACCEPTABLE, Status.NOT_FOUND)
     ranks = [order.index(run.status) if run.status in order else len(order) for run in (first, second)]
     names = [name for name in first.history if name in second.history]
@@ -326,7 +326,7 @@ def _better(first: Outcome, second: Outcome) -> Outcome:
 
 
 def _history(recorded: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    """IPOPT's record by names of ours."""
+    """IPOPT's record, by common names."""
     return {_HISTORY.get(str(key), str(key)): list(map(float, values)) for key, values in recorded.items()}
 
 
@@ -341,14 +341,14 @@ def minimise(
     tolerance: float,
     iterations: int,
 ) -> None:
-    """Descend from x0, shape (n,), by IPOPT until it is asked to stop; the caller keeps what it sees.
+    """Descend from x0, shape (n,), by IPOPT until it is stopped; the caller records the iterates.
 
-    Without constraints IPOPT is a Newton method: its directions come from a sparse factorisation with a multiple of the
-    identity added until the inertia is right, its steps from a filter. Without a Hessian it uses a limited-memory
-    quasi-Newton approximation. Nothing is scaled. Bounds, infinite where there is none, are kept to the digit.
+    Without constraints IPOPT is a Newton method: directions come from a sparse factorisation with a multiple of the
+    identity added until the inertia is right, step lengths from a filter. Without a Hessian it uses a limited-memory
+    quasi-Newton approximation. Nothing is scaled. Bounds, which may be infinite, hold exactly.
 
-    `done` is called at every iterate; True ends the run. The tolerance is of the largest entry of the gradient. What
-    the functions raise is raised again.
+    `done` is called at every iterate; True ends the run. `tolerance` limits the largest entry of the gradient. Errors
+    of the functions are raised again.
     """
     n, errors = x0.size, []
     monitor = _Stopper(n, done, errors)
@@ -387,7 +387,7 @@ def minimise(
 
 
 class _External(ca.Callback):
-    """A NumPy function in a CasADi graph, which would swallow exceptions: they are kept, NaN is returned."""
+    """A NumPy function in a CasADi graph. CasADi swallows exceptions: they are stored, and NaN is returned."""
 
     def __init__(self, name: str, n: int, shape: tuple[int, int], function: Evaluate, errors: list[BaseException]):
         ca.Callback.__init__(self)
@@ -416,7 +416,7 @@ class _External(ca.Callback):
 
 
 class _Stopper(IterationCallback):
-    """Hands every iterate over, and ends the run when asked to."""
+    """Passes every iterate on, and ends the run on request."""
 
     def __init__(self, n: int, done: Callable[[np.ndarray], bool], errors: list[BaseException]):
         self._done, self._errors, self.stop = done, errors, False

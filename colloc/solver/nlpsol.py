@@ -1,4 +1,4 @@
-"""Any solver that CasADi's `nlpsol` knows, prepared for one program and run from one start after another."""
+"""Any solver of CasADi's `nlpsol`, prepared for one program and run from several starts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from colloc.support.stopwatch import note_within, part
 from colloc.transcription import BaseNLP
 
 _SETTINGS = {"calc_lam_p": False, "print_time": False, "show_eval_warnings": False}
-_FUNCTIONS = {"nlp_grad": ("f", "g", "grad_gamma_x", "grad_gamma_p")}  # what any solver may ask for
-# Objects of CasADi's that a program keeps, which hold factors of its matrices: 8 kB a variable or row. Making one anew
-# takes 1 % of a solve of thousands.
+_FUNCTIONS = {"nlp_grad": ("f", "g", "grad_gamma_x", "grad_gamma_p")}  # derivatives that any solver may require
+# CasADi objects that a program keeps, with factors of its matrices: 8 kB per variable or row. Making a new one takes
+# 1 % of a solve with thousands of variables.
 _IDLE, _LARGE = 4, 2000
 _lock = threading.Lock()
 
 
 class RefusedOptions(RuntimeError):
-    """CasADi, or the solver, does not take these options."""
+    """Raised when CasADi or the solver rejects options."""
 
 
 class _Instance(NamedTuple):
-    """An object of CasADi's, which one thread at a time may run, and what it was made from."""
+    """A CasADi object, which only one thread at a time may run, and its description."""
 
     made_from: tuple[Any, ...]
     solver: ca.Function
@@ -39,32 +39,31 @@ class _Instance(NamedTuple):
 
 
 class Nlpsol:
-    """A solver of CasADi's, prepared for one program.
+    """A CasADi solver, prepared for one program.
 
-    It gets the derivatives of the program's own blocks: CasADi would take longer for those that are not named below,
-    and has none of compiled code. The program is scaled, and its scales are parameters: they are taken from every
-    start, unless that has its own. At every iteration the solver is asked to stop after Ctrl-C or when its seconds are
-    over, and then ends with its best iterate.
+    It uses the derivatives of the program's blocks, as CasADi would take longer and cannot differentiate compiled code.
+    The program is scaled, with scales as parameters that are computed at every start unless the start has a scale.
+    After Ctrl-C or at the time limit the solver stops at the next iteration, with its best iterate.
 
-    What is made at the first run is kept with the program, for all solvers of the same plugin and options. Runs at the
-    same time, in several threads or one within the other, each have an object of CasADi's to themselves.
+    Objects made at the first run are kept with the program, for all solvers with the same plugin and options.
+    Simultaneous runs, in several threads or nested, each have their own CasADi object.
 
     Parameters
     ----------
     plugin : str
-        Its name in CasADi: "fatrop", say.
+        Name of the solver in CasADi, such as "fatrop".
     nlp : NLP or PhasesNLP
     functions : mapping of str to sequence of str
-        Name and outputs of the derivatives that this solver asks for, of f, g, grad_f_x, jac_g_x, grad_gamma_x,
-        hess_gamma_x_x and triu_hess_gamma_x_x (upper half), where gamma = lam_f f + lam_g' g: without them,
-        ``nlpsol(...).get_function()`` lists the names, and each of these functions its outputs.
+        Names and outputs of the derivatives that this solver requires, of f, g, grad_f_x, jac_g_x, grad_gamma_x,
+        hess_gamma_x_x and triu_hess_gamma_x_x (upper half), where gamma = lam_f f + lam_g' g. For a solver made without
+        them, ``nlpsol(...).get_function()`` lists the names, and each of these functions its outputs.
     options : mapping, optional
-        As `nlpsol` takes them; those of the solver itself mostly stand below its name. RuntimeError at the first run
-        where CasADi refuses them.
+        Options of `nlpsol`; those of the solver itself are usually nested under its name. If CasADi rejects them, the
+        first run raises RuntimeError.
     hessian : Hessian
         EXACT or GAUSS_NEWTON.
     statuses : mapping of str to Status, optional
-        By what the solver calls the end of a run; what is not among them is SOLVED or FAILED as CasADi says.
+        Status by the solver's name of the end of a run; other names are SOLVED or FAILED according to CasADi.
 
     Examples
     --------
@@ -98,7 +97,7 @@ class Nlpsol:
         *,
         seconds: float = np.inf,
     ) -> Outcome:
-        """The end of a run, as of any `PreparedSolver`."""
+        """See `PreparedSolver`."""
         return self.run(start, parameters, on_iteration, seconds=seconds)[0]
 
     def run(
@@ -109,7 +108,7 @@ class Nlpsol:
         *,
         seconds: float = np.inf,
     ) -> tuple[Outcome, dict[str, Any]]:
-        """The end of a run, and what CasADi has recorded of it."""
+        """The outcome of a run, and CasADi's record of it."""
         begin = time.perf_counter()
         with part("build"):
             scale = run_scale(self._nlp, start.x, parameters) if start.scale is None else start.scale
@@ -127,8 +126,8 @@ class Nlpsol:
         status = self._statuses.get(message, Status.SOLVED if stats["success"] else Status.FAILED)
         if monitor.late and status is not Status.SOLVED:
             status = Status.TIME_LIMIT
-        # Ctrl-C may come when the solver no longer asks: the optimum is then the best iterate, and the interruption
-        # counts.
+        # Ctrl-C may come after the solver's last check: the optimum is then the best iterate, with the status of
+        # an interruption.
         stopped = monitor.stop or status is Status.TIME_LIMIT
         best = monitor.best if stopped and status is not Status.SOLVED else None
         callbacks = sum(float(spent) for key, spent in stats.items() if key.startswith("t_wall_nlp_"))
@@ -143,7 +142,7 @@ class Nlpsol:
             {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": callbacks},
             scale=scale,
         )
-        # What a solver writes to a file is there when it goes.
+        # Files of a solver are complete when it is deleted.
         writes = "output_file" in self._options.get(self._plugin, {})
         if self._nlp.n_x + self._nlp.n_g < _LARGE and not writes:
             with _lock:
@@ -156,7 +155,7 @@ class Nlpsol:
         return self._plugin, self._functions, self._options, self._hessian, scaled.anchored
 
     def _idle(self, scaled: ScaledNLP) -> _Instance | None:
-        """An object of an earlier run that does nothing now, which is then nobody else's."""
+        """An idle object of an earlier run, reserved for the caller."""
         with _lock:
             idle = self._nlp.cache.get("idle", [])
             for k, instance in enumerate(idle):
@@ -178,7 +177,7 @@ class Nlpsol:
 
 
 def _equal(one: object, other: object) -> bool:
-    """Whether two descriptions are the same; those that cannot be compared, as with arrays, are not."""
+    """Whether two descriptions are equal; False if they cannot be compared, such as those with arrays."""
     try:
         return bool(one == other)
     except (ValueError, RuntimeError, NotImplementedError):

@@ -1,11 +1,11 @@
-"""The program that a solver sees: variables, rows and cost divided by their scales, with derivatives of our own.
+"""The scaled program of a solver: variables, rows and cost divided by their scales, with derivatives of this library.
 
-The NLP knows the scales of its variables and of most rows. That of the cost, and of rows that must be zero, follow from
+The NLP has scales of its variables and of most rows. Those of the cost, and of rows that must be zero, are computed at
 the start of a run. They are parameters of the scaled program, whose functions are made once for all runs:
 
     (parameters of the NLP, scale of the cost, scales of rows that must be zero, anchor if there is one).
 
-Rows of one kind, such as the torque of a passive joint at all times, have one scale. What the NLP knows is a constant.
+Rows of one kind, such as the torque of a passive joint at all times, have one scale. Scales of the NLP are constants.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
 _UNBOUNDED = 1e19  # IPOPT's nlp_upper_bound_inf
-_NEARBY = 1e-3  # distance of the point beside the start, in natural sizes of the variables
-_STEEP = 100.0  # slopes up to this are harmless: IPOPT by itself scales a cost down to it
+_NEARBY = 1e-3  # distance of a second point from the start, in natural sizes of the variables
+_STEEP = 100.0  # slopes up to this are harmless: IPOPT scales a cost down to it by default
 
 
 class Hessian(Enum):
-    """The second derivatives of the Lagrangian that a solver gets.
+    """The second derivatives of the Lagrangian for a solver.
 
     EXACT
         All of them.
     GAUSS_NEWTON
         J'J of the costs that are sums of squares (sums, differences and constant multiples of squares in the integrand,
-        such as ``ca.sumsqr(now.tau)``); the curvature of residuals and constraints is left out. Never indefinite, and
-        first derivatives are all it takes; converges linearly where residuals or multipliers are large.
+        such as ``ca.sumsqr(now.tau)``); the curvature of residuals and constraints is left out. Never indefinite, with
+        first derivatives only; converges linearly if residuals or multipliers are large.
     LIMITED_MEMORY
-        The solver's own quasi-Newton approximation (of IPOPT L-BFGS), from gradients alone.
+        The solver's quasi-Newton approximation (L-BFGS in IPOPT), from gradients only.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Hessian(Enum):
 
 
 def check_hessian(hessian: object) -> Hessian:
-    """A Hessian; InputError for anything else."""
+    """Return the argument; raise InputError unless it is a Hessian."""
     if not isinstance(hessian, Hessian):
         raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {quoted(hessian)}")
     return hessian
@@ -66,11 +66,12 @@ def check_hessian(hessian: object) -> Hessian:
 def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     """Scales for a run from x, shape (n_x,), by values and by slopes in variables of natural size one.
 
-    The scale of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
-    absolute, an optimum would depend on the cost's unit otherwise. A row has the scale that its bounds tell; where they
-    tell none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may vanish at the start
-    by its symmetry, so that they are taken at a point beside it as well. Where they do, as those of squares at zero,
-    the cost grows with the distance: its scale lies halfway, in powers, between that point and a natural size away.
+    The scale of the cost is its value, or a hundredth of its largest slope if that is larger. Without it, the optimum
+    would depend on the unit of the cost, as tolerances of solvers are absolute. The scale of a row follows from its
+    bounds; if they give none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may
+    vanish at the start by symmetry, so that they are computed at a second point nearby as well. If they vanish, like
+    those of squares at zero, the cost grows with the distance: its scale is the geometric mean of that at the second
+    point and that at a natural distance.
     """
     step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
     points = (x, np.clip(x + step, nlp.lower, nlp.upper))
@@ -86,8 +87,8 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
 def run_scale(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     """Scales for a run from x, with x as the anchor where no variable changes the cost.
 
-    Where it is zero, say, every motion that meets the constraints is an optimum. A solver that has nothing to go by
-    ends far away, or nowhere: it gets the distance to x.
+    With a zero cost, for example, every feasible motion is an optimum. A solver without a cost may end far away or
+    fail: it minimises the distance from x.
     """
     scale = scale_at(nlp, x, p)
     return scale if cost_depends_on_variables(nlp, x, p) else scale._replace(anchor=x)
@@ -100,18 +101,18 @@ def _cost_size(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> float:
 
 
 class _RowGroups(NamedTuple):
-    """Rows whose bounds tell no scale, because they are zero, by the row of a constraint that they are at all times.
+    """Rows with zero bounds, which give no scale, grouped by row of their constraint at all times.
 
     Parameters
     ----------
     number : ndarray of int, shape (n_g,)
-        Of every row's group, from 1 on; 0 for those that have a scale.
+        Group of every row, from 1 on; 0 for rows with a scale.
     first : ndarray of int
         The first row of every group.
     entry : ndarray of int
-        Of every entry of the Jacobian the group whose constraint it belongs to; 0 for all others.
+        Group of every entry of the Jacobian; 0 for all others.
     row, column : ndarray of int
-        Of every entry of the Jacobian.
+        Row and column of every entry of the Jacobian.
     """
 
     number: np.ndarray
@@ -131,7 +132,7 @@ def _row_groups(nlp: BaseNLP) -> _RowGroups:
             count += block.n_rows
         unscaled &= constraint >= 0
         chosen, first = np.unique(constraint[unscaled], return_index=True)
-        group = np.zeros(count + 1, dtype=int)  # the last one, 0, is that of rows without a constraint
+        group = np.zeros(count + 1, dtype=int)  # the last one, 0, is for rows without a group
         group[chosen] = 1 + np.arange(chosen.size)
         row, column = triplet(nlp.jac_g.sparsity_out(1))
         of_row = group[constraint]
@@ -172,13 +173,12 @@ class ScaledNLP:
     def problem(self) -> dict[str, ca.MX]:
         """Variables, parameters, cost and rows as `nlpsol` takes them."""
         x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()
-        # What nothing moves may have no entries, which `nlpsol` does not take.
+        # Constant rows may have no entries, which `nlpsol` rejects.
         f, g = (ca.densify(function(x * self.nlp.scale_x, p.p)) for function in (self.nlp.f, self.nlp.g))
         return {"x": x, "p": p.all, "f": f / p.cost + self._distance(x, p), "g": g / self._row_scales(p)}
 
     def function(self, name: str, outputs: Sequence[str], hessian: Hessian = Hessian.EXACT) -> ca.Function:
-        """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, as CasADi would name it; made once.
-
+        """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, with CasADi's name; made once.  Raise
         InputError for a Gauss-Newton Hessian of a cost without squares.
 
         Parameters
@@ -199,7 +199,7 @@ class ScaledNLP:
         x, p = ca.MX.sym("x", self.nlp.n_x), self._symbols()
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
         values, lagrangian = {"grad_gamma_p": ca.MX.zeros(p.all.numel())}, "grad_gamma_x" in outputs
-        # Graphs of what is not asked for take as long as those of what is.
+        # Graphs of outputs that are not needed would take as long as the others.
         if lagrangian or {"f", "grad_f_x"} & {*outputs}:
             values["f"], values["grad_f_x"] = self._gradient(x, p)
         if lagrangian or {"g", "jac_g_x"} & {*outputs}:
@@ -233,11 +233,11 @@ class ScaledNLP:
         return arguments
 
     def unscaled(self, x: np.ndarray) -> np.ndarray:
-        """A decision vector in the NLP's own units."""
+        """A decision vector in the units of the NLP."""
         return x * self.nlp.scale_x
 
     def unscaled_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray, scale: Scale) -> dict[str, np.ndarray]:
-        """Multipliers in the NLP's own units; where all that counts is the distance to a point, none are needed."""
+        """Multipliers in the units of the NLP; zero if only the distance to a point is minimised."""
         if self.anchored:
             return {"g": np.zeros(lam_g.size), "x": np.zeros(lam_x.size)}
         return {"g": lam_g / scale.rows * scale.cost, "x": lam_x / self.nlp.scale_x * scale.cost}
@@ -282,9 +282,9 @@ class ScaledNLP:
 
 
 def unscaled_costs(nlp: BaseNLP, costs: list[float], p: np.ndarray, scale: Scale) -> list[float]:
-    """A solver's record of the cost in the cost's own unit, without the distance to a point."""
+    """A solver's record of the cost, in the unit of the cost, without the distance to a point."""
     if scale.anchor is not None:
-        return [float(nlp.f(scale.anchor, p))] * len(costs)  # wherever the motion is
+        return [float(nlp.f(scale.anchor, p))] * len(costs)  # constant for all motions
     return [scale.cost * cost for cost in costs]
 
 
@@ -299,7 +299,7 @@ class _Parameters(NamedTuple):
 
 
 def _scaled_bounds(lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds in natural sizes; what IPOPT takes for none it would no longer know once it is scaled."""
+    """Bounds in natural sizes; bounds that IPOPT takes for infinite are made infinite before scaling."""
     wide = lower < upper
     lower = np.where(wide & (lower <= -_UNBOUNDED), -np.inf, lower)
     return lower / scale, np.where(wide & (upper >= _UNBOUNDED), np.inf, upper) / scale

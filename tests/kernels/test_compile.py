@@ -123,7 +123,7 @@ def test_gauss_newton_needs_squares():
     ("given", "message"),
     [
         (lambda: co.Ipopt(hessian="exact"), "hessian must be one of Hessian.EXACT"),  # pyright: ignore[reportArgumentType]
-        (lambda: co.Ipopt(hessian_approximation="exact"), "say hessian=co.solver.Hessian"),
+        (lambda: co.Ipopt(hessian_approximation="exact"), "use hessian=co.solver.Hessian"),
         (
             lambda: co.solve(time_optimal(), co.BSpline(4), compile="yes"),  # pyright: ignore[reportArgumentType, reportCallIssue]
             "compile must be True, False, None or a Compile, got 'yes'",

@@ -104,7 +104,7 @@ def test_a_failure_that_no_option_caused_is_not_blamed_on_options(monkeypatch):
     monkeypatch.setattr("colloc.solver.ipopt.ca.nlpsol", _refuse)
     with pytest.raises(RuntimeError, match="out of order"):
         co.solve(problem(co.integral(effort), START, END), co.BSpline(5))
-    with pytest.raises(co.InputError, match=r"refuses these options: \{'tol': 1e-06\}"):
+    with pytest.raises(co.InputError, match=r"rejects these options: \{'tol': 1e-06\}"):
         co.solve(problem(co.integral(effort), START, END), co.BSpline(5), solver=co.Ipopt(tol=1e-6))
 
 

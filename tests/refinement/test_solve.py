@@ -141,7 +141,7 @@ def test_the_iteration_limit_is_a_status_with_the_last_iterate():
     ("options", "message"),
     [
         ({"max_itr": 10}, "no IPOPT option named 'max_itr'; did you mean 'max_iter'"),
-        ({"max_iter": "many"}, "IPOPT refuses these options"),
+        ({"max_iter": "many"}, "IPOPT rejects these options"),
         ({"linear_solver": "magic"}, r"must be one that this IPOPT can load \(mumps.*got 'magic'"),
     ],
 )
