@@ -45,10 +45,7 @@ class NumericDerivatives:
     @cached_property
     def gradient(self) -> np.ndarray:
         """Gradient of the summed costs, shape (n_x,)."""
-        gradient = ca.DM.zeros(self.x.size)
-        for block in self.costs:
-            gradient += self._maps[block].T @ ca.vec(ca.densify(_side_by_side(block, "gradient", self.x, self.p)))
-        return np.array(gradient).ravel()
+        return sum((_pulled_back(block, "gradient", self.x, self.p) for block in self.costs), np.zeros(self.x.size))
 
     @cached_property
     def jacobian(self) -> ca.DM:
@@ -58,13 +55,13 @@ class NumericDerivatives:
 
     def lagrangian_gradient(self, multipliers: np.ndarray) -> np.ndarray:
         """Gradient of the summed costs and of multipliers' rows, shape (n_x,); multipliers, shape (rows,)."""
-        gradient, first = ca.DM(self.gradient), 0
+        gradient, first = self.gradient, 0
         for block in self.constraints:
             pushes = multipliers[first : (first := first + block.n_rows * block.n_slices)]
             if pushes.any():
-                slopes = _block_diagonal(block, "jacobian", self.x, self.p)
-                gradient += self._maps[block].T @ (slopes.T @ pushes)
-        return np.array(gradient).ravel()
+                weights = pushes.reshape(block.n_slices, block.n_rows).T
+                gradient = gradient + _pulled_back(block, "jacobian", self.x, self.p, weights)
+        return gradient
 
     def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
         """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
@@ -160,10 +157,22 @@ def _rising(blocks: ca.DM, count: int) -> ca.DM:
     return sparse_matrix(*blocks.shape, rows.ravel(), columns.ravel(), rising.ravel())
 
 
-def _side_by_side(block: Block, kind: str, x: np.ndarray, p: np.ndarray) -> ca.DM:
-    """A block's function in every slice, side by side."""
+def _pulled_back(
+    block: Block, kind: str, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray | None = None
+) -> np.ndarray:
+    """W' g of a block's gradients g, or W' J' multipliers of its Jacobians, shape (n_x,); multipliers, shape (r, N)."""
     values, pattern = block.nonzeros(kind, x, p)
-    return ca.DM(ca.repmat(pattern, 1, block.n_slices), values.T.ravel())
+    place, column = triplet(pattern)
+    if multipliers is not None:
+        place, values = column, values * multipliers[place]
+    if not values.size:
+        return np.zeros(x.size)
+    slices = block.sites.slices
+    by_local = np.zeros((block.sites.local.w.shape[0], block.n_slices))
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    by_local[place[first]] = np.add.reduceat(values, first, axis=0)
+    terms = slices.weight * by_local[slices.row]
+    return np.bincount(slices.index[slices.column].ravel(), terms.ravel(), x.size)
 
 
 def _block_diagonal(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
