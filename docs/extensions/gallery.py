@@ -1,7 +1,7 @@
-"""The gallery: every study with its question, what its file says, the command that runs it, its picture and its player.
+"""The gallery: every study with its question, its docstring, the command that runs it, its picture and its player.
 
-Pictures lie in ``gallery/pictures``, what players play in ``gallery/scenes``, made by the studies: ``python
-docs/results.py``. The players themselves, which share one script, are written here to ``static/players``.
+Studies make the pictures in ``gallery/pictures`` and the scenes in ``gallery/scenes``: ``python docs/results.py``. This
+module writes the players to ``static/players``. They share one script.
 """
 
 import ast
@@ -140,9 +140,9 @@ def card_row(family: str, names: dict[str, str], folder: Path) -> str:
 HEAD = """Gallery
 =======
 
-Every study asks one question and answers it with a table, a figure and its numbers as JSON. ``python -m colloc`` lists
-them, ``python -m colloc NAME`` runs one; ``--quick`` runs it on coarser grids. What the pictures
-are of, full or quick runs, stands below them.
+Each study asks one question. Its answer is a table, a figure, and numbers as JSON. ``python -m colloc`` lists the
+studies, and ``python -m colloc NAME`` runs one. With ``--quick`` it runs on coarser grids. A line below each picture
+says whether it shows a full or a quick run.
 
 """
 

@@ -54,7 +54,7 @@ def title_in_menu(key: str, title: str) -> str:
 
 
 def about(title: str, names: list[str]) -> str:
-    """What a package says of itself, or the names of a group."""
+    """The title that a package gives itself, or the names of a group."""
     if title.startswith("co."):
         return title.partition(": ")[2]
     return ", ".join(f":doc:`{name.partition('.')[2]} <names/{name}>`" for name in names)
@@ -77,7 +77,7 @@ def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def on_pages(pages: list[tuple[str, str]]) -> str:
-    """Where to see a name at work; of common ones the first pages."""
+    """Links to pages that use a name, at most the first few."""
     links = ", ".join(f":doc:`{title} <{document}>`" for document, title in pages[:MOST])
     return f"\n.. rubric:: Used on these pages\n\n{links}\n" if pages else ""
 
@@ -99,7 +99,7 @@ def page(name: str) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file if that changes it: what has not changed is not built again."""
+    """Write a file if that changes it, so that pages without a change are not built again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
@@ -110,11 +110,13 @@ HIDDEN = "count, index, with_traceback, add_note, args"  # what every tuple or e
 INDEX = """Reference
 =========
 
-Every public name. In the examples ``co`` is ``import colloc as co``, ``ca`` is ``import casadi as ca``, ``np`` is NumPy
-and ``two_link`` the arm from ``colloc.models.two_link``; ``problem`` and ``solution`` are those of the first script:
-this arm swings from rest to rest, as fast as its torques allow. ``model`` is ``two_link(9.81)``, this arm in gravity,
-and ``q``, ``qd``, ``qdd`` are symbols of its motion, ``ca.SX.sym("q", 2)`` and so on; ``chain`` is a four-bar linkage,
-``colloc.models.closed.four_bar.four_bar()``.
+These pages have every public name. Their examples share some names:
+
+- ``co``, ``ca`` and ``np`` are colloc, CasADi and NumPy.
+- ``two_link`` is the arm from ``colloc.models.two_link``, and ``model`` is ``two_link(9.81)``, the arm in gravity.
+- ``problem`` and ``solution`` are those of the first script. The arm swings from rest to rest as fast as it can.
+- ``q``, ``qd`` and ``qdd`` are symbols of its motion, such as ``ca.SX.sym("q", 2)``.
+- ``chain`` is a four-bar linkage, ``colloc.models.closed.four_bar.four_bar()``.
 
 .. list-table::
    :widths: 25 75
@@ -127,7 +129,7 @@ and ``q``, ``qd``, ``qdd`` are symbols of its motion, ``ca.SX.sym("q", 2)`` and 
 
 
 def linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.TextElement) -> nodes.Node | None:
-    """What docstrings call `Solution`, `co.plot.joints` or `Status.SOLVED` is a link to the page that has it.
+    """A link from `Solution`, `co.plot.joints` or `Status.SOLVED` in a docstring to its page.
 
     Other code in single quotes of the markup stays text, as do types of other libraries. None, and with that a warning,
     for a name of colloc that does not exist.
