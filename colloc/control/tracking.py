@@ -14,6 +14,7 @@ from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
 from colloc.solution import Solution
 from colloc.support.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
+from colloc.support.display import short
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,11 @@ class Tracking:
     u: np.ndarray
     gains: np.ndarray
     system: System
+
+    def __repr__(self) -> str:
+        return (
+            f"Tracking: {len(self.u)} steps of {short(self.dt)} s, {self.x.shape[1]} states, {self.u.shape[1]} torques"
+        )
 
     @property
     def dt(self) -> float:

@@ -131,6 +131,10 @@ def postures(x: Model | ClosedChain, q: Any, t: Any) -> tuple[Model, Ties, np.nd
     if not model.bodies:
         raise InputError("a model without bodies has no shape")
     if t is None:
+        if np.ndim(q) == 2:
+            raise InputError(
+                f"q of shape {np.shape(q)} is a motion: give its times as well, as in t=np.linspace(0, 1, N)"
+            )
         default = model.neutral if isinstance(x, Model) else x.posture
         posture = default if q is None else finite_array("q", q, (model.n_q,))
         angles("q", posture[np.flatnonzero(model.hinge_angles)], turns=3)

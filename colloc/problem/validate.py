@@ -65,7 +65,7 @@ def checked_model(value: Any) -> Model:
         )
     if not isinstance(value, Model):
         tree = isinstance(getattr(value, "model", None), Model)
-        hint = "; of a closed chain give its model, and parts=[loops.IndependentJoints(chain)]" if tree else ""
+        hint = "; give its .model, and of a closed chain parts=[loops.IndependentJoints(chain)]" if tree else ""
         raise InputError(f"model must be a Model, got {quoted(value)}{hint or missing_call_hint(value)}")
     return value
 

@@ -442,7 +442,7 @@ class BaseSolution(Named[Any], ABC):
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
         if self.plan:
-            rows.append(("plan", ", ".join(self.plan)))
+            rows.append(("plan", ", ".join(self.plan) + ("; one start" if self.starts is None else "")))
         if self.starts is not None:
             rows.append(("starts", str(self.starts)))
         error = self.judged_error

@@ -193,8 +193,11 @@ def shortened(names: Sequence[str], most: int = 20) -> str:
 def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> Any:
     """The value, of a type or one of several."""
     if not isinstance(value, kind):
-        wanted = " or ".join(k.__name__ for k in (kind.__args__ if isinstance(kind, UnionType) else (kind,)))
-        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {quoted(value)}")
+        kinds = kind.__args__ if isinstance(kind, UnionType) else (kind,)
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        part = next((kind for kind in kinds if isinstance(getattr(value, kind.__name__.lower(), None), kind)), None)
+        hint = "" if part is None else f"; give its .{part.__name__.lower()}"
+        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {quoted(value)}{hint}")
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from colloc.sweeps.cases import CaseSolver, StoredCase
 COLUMNS = ("status", "reason", "warning", "cost", "duration", "error", "iterations", "variables")
 _NUMBERS = COLUMNS[3:]
 _SHOWN = 10  # rows shown
-_WIDE = 40  # characters shown of a warning
+_WIDE = 60  # characters shown of a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,6 +121,6 @@ class Sweep(Tabular):
 
 
 def _cell(column: str, value: Any) -> str:
-    if column == "warning" and len(value) > _WIDE:
-        return f"{value[:_WIDE]} ..."
+    if column == "warning":
+        return shorten(value, _WIDE, placeholder=" ...")
     return str(value) if isinstance(value, str) else short(float(value))

@@ -421,7 +421,7 @@ def test_files_hold_the_motion_of_a_chain(tmp_path):
 
 
 WRONG = {
-    r"of a closed chain give its model, and parts=\[loops\.Indep": lambda: co.Problem(
+    r"give its \.model, and of a closed chain parts=\[loops\.Indep": lambda: co.Problem(
         four_bar(),  # pyright: ignore[reportArgumentType]
         1.0,
         co.duration(),

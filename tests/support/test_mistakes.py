@@ -208,6 +208,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: co.formats.from_urdf("<robot name='a'><link name='b'/></robot>"),
         r"is no file; it is XML itself: write it to a file",
     ),
+    "a motion without times": (
+        lambda: co.plot.view(ARM, np.zeros((5, 2))),
+        r"q of shape \(5, 2\) is a motion: give its times as well",
+    ),
+    "an answer for its problem": (lambda: co.solve(solved()), r"problem must be a Problem .*; give its \.problem"),
     "a problem for iLQR": (lambda: co.control.ilqr(arm(LIMITS)), r"ilqr is called as ilqr\(system, objective, x0, u0"),
     "a guess without joints": (
         lambda: co.solve(arm(LIMITS), guess=co.solve(growth(), co.Radau(2), progress=False)),
@@ -300,7 +305,7 @@ def test_many_solves_warn_once_for_all_that_are_alike():
     ):
         table = co.sweep(weighed, {"weight": [1.0, 2.0]}, co.BSpline(8))
     assert table["warning"][1].startswith("the duration ended at its lower bound, 0.1 s, and no torque")
-    assert "the duration ended at its lower bound, 0 ..." in repr(table)
+    assert "the duration ended at its lower bound, 0.1 s, and no ..." in repr(table)
     with pytest.warns(co.refinement.SolutionWarning, match=rf"^optimum 0.*: the duration ended at its {words}"):
         found = co.multistart(arm(), co.BSpline(20), starts=co.refinement.SearchSettings(2, keep=1))
     assert f"optimum 0: {found.optima[0].warnings[0]}" in repr(found)
