@@ -17,7 +17,7 @@ html_title = f"colloc {release}"
 extensions = [
     "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "numpydoc", "sphinx_copybutton",
     "sphinx_design",
-    "downloads", "findable", "gallery", "links", "mathml", "reference", "tables",
+    "downloads", "findable", "gallery", "links", "mathml", "menu", "reference", "tables",
 ]  # fmt: skip
 exclude_patterns = ["build", "kernel"]
 html_theme = "furo"
