@@ -176,7 +176,10 @@ def solution_recording(
         groups, arrows = tuple(_curves(phase, times, brief=detail is not None)), tuple(load_arrows(phase, times))
         polylines = () if muscles is None else tuple(_polylines(phase, times, muscles))
         parts.append(replace(segment, name=label, groups=groups, arrows=arrows, polylines=polylines))
-    recording = replace(recording, segments=tuple(parts))
+    lines = [line.points.reshape(-1, 3) for part in parts for line in part.polylines]
+    seen = np.concatenate([recording.low[None], recording.high[None], *lines])
+    low, high = np.nanmin(seen, axis=0), np.nanmax(seen, axis=0)
+    recording = replace(recording, segments=tuple(parts), low=low, high=high)
     if meshes is None:
         return recording
     return recording.in_meshes(meshes, [_frames(phase, times, meshes) for phase, times in by_phase(solution, t)])

@@ -302,11 +302,11 @@ def _box(recording: Recording, track: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _seen(recording: Recording, segment: Segment) -> np.ndarray:
-    """Points of the mechanism and corners of its meshes over time, shape (N, points, 3) [m]."""
-    points = segment.points[:, _moving(segment)]
-    if recording.meshes is None or segment.frames is None:
-        return points
-    return np.concatenate([points, recording.meshes.corners(segment.frames)], axis=1)
+    """Points of the mechanism, of its muscles, and corners of its meshes over time, shape (N, points, 3) [m]."""
+    points = [segment.points[:, _moving(segment)], *(line.points for line in segment.polylines)]
+    if recording.meshes is not None and segment.frames is not None:
+        points.append(recording.meshes.corners(segment.frames))
+    return np.concatenate(points, axis=1)
 
 
 def _size(recording: Recording) -> float:

@@ -327,6 +327,9 @@ def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.
     elbow = LENGTH * np.column_stack([np.cos(a), np.sin(a)])
     fore = elbow + np.column_stack([0.05 * np.cos(b) - 0.02 * np.sin(b), 0.05 * np.sin(b) + 0.02 * np.cos(b)])
     np.testing.assert_allclose(rows[:, [1, 2, 4, 5]], np.hstack([upper, fore]), atol=1e-4)
+    hung = replace(flexor, path=co.muscles.MusclePath([co.muscles.ViaPoint(None, (0.0, 0.6, 0.0)), points[1]]))
+    (recording,) = scene_of(co.plot.view(solution, muscles=co.muscles.Muscles(model, [hung])))["recordings"]
+    assert recording["high"][1] == pytest.approx(0.6)  # seen, though no link is there
     fitted = co.muscles.fit_lengths(model, [flexor], {"elbow": (0.0, 2.0)})
     with pytest.raises(co.InputError, match="paths of these muscles have no points to be drawn"):
         co.plot.view(solution, muscles=co.muscles.Muscles(model, fitted))
