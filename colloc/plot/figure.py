@@ -1,4 +1,4 @@
-"""Figures and the axes in them, of any size or the user's; their windows and files."""
+"""Figures and axes, new or the user's; their windows and files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from colloc.plot.style import LEGEND, NARROW, WIDTHS, legend_beside, styled
 from colloc.support.checks import InputError, choice, finite_number, instance, pair, quoted, warn
 from colloc.support.files import check_writable, write_atomically
 
-_FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}  # TrueType, which journals take, and programs can edit
+_FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}  # TrueType: journals accept it, programs edit it
 FORMATS = (".png", ".pdf", ".svg")
 _LARGEST = 10_000.0  # dots per inch
 _SIZES = """\
@@ -37,34 +37,34 @@ P = ParamSpec("P")
 
 
 class Picture(Figure):
-    """A figure that pyplot does not know: shown once by a notebook, freed when nobody holds it."""
+    """A figure outside pyplot: shown once by a notebook, freed with its last reference."""
 
     def show(self, warn: bool = True) -> None:
         """Open a window, as `colloc.plot.show`."""
         show(self)
 
     def savefig(self, *args: Any, **kwargs: Any) -> None:
-        """As in matplotlib; the letters of PDF and PostScript files are TrueType."""
+        """As in matplotlib, with TrueType fonts in PDF and PostScript files."""
         fonts = {key: value for key, value in _FONTS.items() if mpl.rcParams[key] == mpl.rcParamsDefault[key]}
-        self.draw_without_rendering()  # matplotlib's layout takes two passes to make room for aligned labels
+        self.draw_without_rendering()  # matplotlib's layout needs two passes to make room for aligned labels
         with mpl.rc_context(fonts):
             super().savefig(*args, **kwargs)
 
     def _repr_png_(self) -> bytes:
-        # Notebooks know matplotlib's figures once pyplot has been imported; until then they ask the figure itself.
+        # Notebooks display figures of matplotlib once pyplot has been imported; until then they use this method.
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", bbox_inches="tight")
         return buffer.getvalue()
 
 
 def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsize: Any = None) -> Picture:
-    """An empty figure; InputError for sizes [inch] that cannot be, or both a width and a figsize.
+    """An empty figure; raise InputError for invalid sizes [inch], or both a width and a figsize.
 
-    `size` is width and height where nothing else is asked for; with a `width`, "column", "page" or a number, the height
-    follows, a narrow figure is higher for its width.
+    `size` is the default width and height; with a `width`, "column", "page" or a number, the height follows, relatively
+    larger for narrow figures.
     """
     if width is not None and figsize is not None:
-        raise InputError(f"give width or figsize, not both, got width={width!r}, figsize={figsize!r}")
+        raise InputError(f"pass width or figsize, not both, got width={width!r}, figsize={figsize!r}")
     if figsize is not None:
         sides = pair("figsize", figsize, "(width, height)")
         size = (finite_number("figsize", sides[0], positive=True), finite_number("figsize", sides[1], positive=True))
@@ -75,19 +75,19 @@ def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsiz
     elif list(mpl.rcParams["figure.figsize"]) != list(mpl.rcParamsDefault["figure.figsize"]):
         size = tuple(mpl.rcParams["figure.figsize"])
     figure = Picture(figsize=size)
-    FigureCanvasAgg(figure)  # which can draw, unlike the one that figures begin with
+    FigureCanvasAgg(figure)  # a canvas that can draw, unlike the initial one
     return figure
 
 
 class Panels(NamedTuple):
-    """Axes to draw in, and who they belong to."""
+    """Axes to draw in, new or the user's."""
 
     figure: Figure
     axes: np.ndarray  # shape (rows, columns)
     borrowed: bool  # whether the user passed them
 
     def legend(self, handles: Sequence[Line2D]) -> None:
-        """A legend beside or below our own figure, in the first of the user's axes."""
+        """Add a legend beside or below a new figure, or in the first of the user's axes."""
         if self.borrowed:
             self.axes.flat[0].legend(handles=list(handles), **LEGEND)
         else:
@@ -102,10 +102,10 @@ def panels(
     heights: tuple[float, ...] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Panels:
-    """Axes of a new figure, or the user's; InputError for anything else.
+    """Axes of a new figure, or the user's; raise InputError for anything else.
 
-    `size` is width and height [inch] where nothing else is asked for, `heights` those of the rows, relative. The canvas
-    has axes, as many as there are panels, row after row; or the size, as in `new_figure`.
+    `size` is the default width and height [inch], `heights` are relative heights of rows. The canvas has axes, one for
+    each panel, row by row; or a size, as in `new_figure`.
     """
     ax, width, figsize = (canvas.get(name) for name in ("ax", "width", "figsize"))
     if ax is None:
@@ -113,7 +113,7 @@ def panels(
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True, height_ratios=heights)
         return Panels(figure, axes, borrowed=False)
     if width is not None or figsize is not None:
-        raise InputError("axes have their size: give ax, or width or figsize, not both")
+        raise InputError("pass either ax, or width or figsize: axes have a size already")
     axes, count = _listed(ax), rows * columns
     if len(axes) != count or not all(isinstance(item, Axes) for item in axes):
         what = "must be Axes" if count == 1 else f"must be a list of {count} Axes ({rows} rows, {columns} columns)"
@@ -131,14 +131,14 @@ def _listed(axes: Any) -> list[Any]:
 
 
 class Size(TypedDict, total=False):
-    """How large a new figure is."""
+    """The size of a new figure."""
 
     width: str | float | None
     figsize: tuple[float, float] | None
 
 
 class Canvas(TypedDict, total=False):
-    """Where to draw: into the user's axes, or on a new figure."""
+    """The user's axes, or the size of a new figure."""
 
     ax: Axes | Sequence[Axes] | None
     width: str | float | None
@@ -146,11 +146,11 @@ class Canvas(TypedDict, total=False):
 
 
 def figure(draw: Callable[P, Figure], narrow: float = NARROW) -> Callable[P, Figure]:
-    """A function that draws in our style, with the arguments of its `Size` or `Canvas` among those that users see.
+    """Decorate a drawing function with the library's style, and show the arguments of its `Size` or `Canvas` to users.
 
-    The function takes these as ``**canvas: Unpack[Canvas]``, last of all; in its docstring "Raises" follows on
-    "Parameters", since sizes, and the figure returned, are put between them here. Figures less wide than `narrow`
-    [inch] have smaller letters and lines.
+    The function takes these as ``**canvas: Unpack[Canvas]``; in its docstring "Raises" must follow "Parameters", since
+    sizes, and the returned figure, are inserted between them. Figures narrower than `narrow` [inch] have smaller
+    letters and lines.
     """
     signature = inspect.signature(draw, eval_str=True)
     *parameters, options = signature.parameters.values()
@@ -163,11 +163,11 @@ def figure(draw: Callable[P, Figure], narrow: float = NARROW) -> Callable[P, Fig
 
 
 def show(*figures: Figure) -> None:
-    """Open a window for each of some figures, and go on when all are closed.
+    """Open a window for each figure, and return when all are closed.
 
-    As ``plt.show()`` does, which shows pyplot's own figures too: in a notebook figures appear below the cell, and where
-    windows live beside the prompt (``plt.ion()``, ``%matplotlib qt``) it returns at once. A notebook shows a figure
-    that is the last line of a cell without it.
+    Like ``plt.show()``, which also shows pyplot's figures: in a notebook figures appear below the cell, and in
+    interactive mode (``plt.ion()``, ``%matplotlib qt``) it returns at once. A notebook displays a figure in the last
+    line of a cell by itself.
 
     Parameters
     ----------
@@ -176,20 +176,20 @@ def show(*figures: Figure) -> None:
     Raises
     ------
     InputError
-        For no figure, or anything but figures.
+        Without figures, or for other objects.
 
     Warns
     -----
     InputWarning
-        Where no window can be opened, as on a server without a display; not if the backend was chosen
-        (``MPLBACKEND=agg``, ``matplotlib.use("agg")``).
+        If no window can be opened, as on a server without a display; not if the backend was chosen (``MPLBACKEND=agg``,
+        ``matplotlib.use("agg")``).
 
     Examples
     --------
     >>> co.plot.show(co.plot.joints(solution), co.plot.motion(solution))
     """
     if not figures:
-        raise InputError("give one or more figures, as in co.plot.show(co.plot.joints(solution))")
+        raise InputError("pass one or more figures, as in co.plot.show(co.plot.joints(solution))")
     for figure in figures:
         instance("figure", figure, Figure, "as co.plot.joints returns one")
     import matplotlib.pyplot as plt
@@ -199,7 +199,7 @@ def show(*figures: Figure) -> None:
         chosen = os.environ.get("MPLBACKEND") or not mpl.rcParams["backend_fallback"]
         if not chosen:
             warn(
-                f"no window can be opened: matplotlib draws with {backend!r} here; write the figure to a file, as in "
+                f"no window can be opened: matplotlib uses {backend!r} here; write the figure to a file, as in "
                 'co.plot.save_figure(figure, "figure.png")'
             )
         return
@@ -209,11 +209,11 @@ def show(*figures: Figure) -> None:
 
 
 def _adopt(plt: Any, figure: Figure) -> None:
-    """Make a figure one of pyplot's, unless it is."""
+    """Register a figure with pyplot, unless it is."""
     manager = figure.canvas.manager
     if manager is None or not plt.fignum_exists(manager.num) or plt.figure(manager.num) is not figure:
-        # pyplot opens windows for figures that it makes; here it makes one that there is. From 3.11 on plt.figure takes
-        # such a figure itself.
+        # pyplot opens windows for figures that it makes; here it adopts an existing one, as plt.figure does by
+        # itself from 3.11 on.
         plt.figure(FigureClass=lambda *_, **__: figure)
 
 
@@ -224,7 +224,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) 
     ----------
     figure : Figure
     path : str or PathLike
-        Ends in .png, .pdf or .svg. An existing file is replaced.
+        A name that ends in .png, .pdf or .svg. An existing file is replaced.
     dpi : float [1/inch]
         Dots per inch.
 
@@ -236,7 +236,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) 
     Raises
     ------
     InputError
-        For anything but a Figure, a path that cannot be written, another suffix, or a resolution that is not positive.
+        If `figure` is not a Figure, for a path that cannot be written, another suffix, or a resolution that is not
+        positive.
 
     Examples
     --------

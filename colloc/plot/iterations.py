@@ -107,9 +107,7 @@ def descents(
 
 
 def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
-    """Draw cost and gradient norm (rows) over iterations and time (columns) into axes, shape (2, 2); return legend
-    entries.
-    """
+    """Draw cost and gradient norm (rows) over iterations and time (columns) into axes (2, 2); return legend entries."""
     best = min(float(run.history.value.min()) for run in runs)
     rounding = _ROUNDING * abs(best)
     for k, run in enumerate(runs):

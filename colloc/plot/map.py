@@ -17,7 +17,7 @@ from colloc.plot.style import FADE, INK, MUTED, dress, plain
 from colloc.support.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
 from colloc.sweeps import Sweep
 
-_TICKS = 8  # at most, along an axis
+_TICKS = 8  # largest number of ticks along an axis
 
 
 @figure
@@ -31,30 +31,30 @@ def map(
     units: Mapping[str, str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """A column of a sweep over two of the values that vary; cases without an answer are gaps, marked by crosses.
+    """A column of a sweep over two of its values; cases without a solution are gaps, marked by crosses.
 
-    Every value has as much room as any other, however far apart they are.
+    Values are equally spaced, whatever their differences.
 
     Parameters
     ----------
     table : Sweep
         From `sweep`, over a grid of two values.
     x, y : str
-        What varies along the axes.
+        Names of the values along the axes.
     value : str
-        A column of numbers, such as "cost", "duration" or one recorded.
+        A column of numbers, such as "cost", "duration" or a recorded one.
     log : bool
-        Colours by the logarithm of the value.
+        Whether colours show the logarithm of the value.
     units : mapping of str to str, optional
-        Units of what is drawn, by name, for the labels: ``{"load": "kg", "duration": "s"}``.
+        Units for the labels, by name: ``{"load": "kg", "duration": "s"}``.
     ax : Axes, optional
         By default those of a new figure.
 
     Raises
     ------
     InputError
-        For anything but a Sweep, a name that does not vary, a column without numbers, several cases at a place, units
-        of something else, or a logarithm of what is not positive.
+        If `table` is not a Sweep, for a name that does not vary, a column without numbers, several cases at one place,
+        units of other names, or a logarithm of values that are not positive.
 
     Examples
     --------
@@ -71,19 +71,19 @@ def map(
         raise InputError(f"x and y must be two of {', '.join(table.names)}, got {quoted(x)} twice")
     column = table[value]
     if column.dtype.kind != "f":
-        raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
+        raise InputError(f"value must be a column of numbers, got {quoted(value)}, a column of text")
     finite = column[np.isfinite(column)]
     if flag("log", log) and not (finite > 0).all():
         raise InputError(f"log needs values above zero, got {quoted(value)} down to {finite.min():g}")
     names = {name: plain(name) for name in (x, y, value)}
     for name, unit in mapping("units", units).items():
         if name not in names:
-            raise unknown_name("name that is drawn (with a unit)", name, list(names))
+            raise unknown_name("drawn name (with a unit)", name, list(names))
         names[name] += f" [{plain(text('unit', unit))}]"
     place = np.searchsorted(up, table[y]), np.searchsorted(across, table[x])
     if len(set(zip(*place, strict=True))) < len(table):
         others = ", ".join(name for name in table.names if name not in (x, y))
-        raise InputError(f"several cases have the same {x} and {y}: they differ in {others or 'nothing'}")
+        raise InputError(f"the cases must differ in {x} or {y}, several differ only in {others or 'nothing'}")
     cells = np.full((up.size, across.size), np.nan)
     cells[place] = column
     page = panels(1, 1, (6.4, 4.6), **canvas)
@@ -106,6 +106,6 @@ def map(
     if gaps.any():
         style = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
         ax.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **style)
-        page.legend([Line2D([], [], label="no answer", **style)])
+        page.legend([Line2D([], [], label="no solution", **style)])
     bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure

@@ -25,7 +25,7 @@ from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 
 _FINE = 401  # times of the path of a guess
-_FAINT = 0.18  # opacity of shapes on bodies, which lie on each other
+_FAINT = 0.18  # opacity of shapes on bodies, which overlap
 
 
 @figure
@@ -36,24 +36,24 @@ def motion(
 ) -> Figure:
     """The stick figure over time, with the path of every tip.
 
-    Links run from joint to joint and on to the tips and markers of bodies; of a body without either and without
-    children the centre of mass is its end. Snapshots equally spaced in time fade from light to dark; start and end are
-    drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, one that moves along a line over
-    time, any other in space. The cross is the world's origin, squares are attachments to the world, slides are dotted,
-    obstacles are grey; shapes are those that the problem keeps apart. Phases may have different mechanisms.
+    Links extend from joint to joint and to the tips and markers of bodies; the end of a body without these and without
+    children is its centre of mass. Snapshots equally spaced in time fade from light to dark, with heavier lines at
+    start and end. A mechanism that moves in the x-y, x-z or y-z plane is drawn in this plane, one that moves along a
+    line over time, others in space. The cross is the world's origin, squares are attachments to the world, slides are
+    dotted, obstacles are grey; shapes are those that the problem keeps apart. Phases may have different mechanisms.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
     frames : int
-        Number of snapshots, start and end included.
+        Number of snapshots, including start and end.
     ax : Axes, optional
-        Whose place in its figure is taken: axes of the right kind, in the plane or in space, replace it.
+        Axes that are replaced by axes of the right kind, in the plane or in space.
 
     Raises
     ------
     InputError
-        For anything but a Solution, fewer than two frames, or sizes and axes that cannot be drawn in.
+        If `solution` is not a Solution, for fewer than two frames, or for unsuitable sizes or axes.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def guess(
     frames: int = 9,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """The stick figure of the motion from which a solve would start.
+    """The stick figure of the initial motion of a solve.
 
     Parameters
     ----------
     problem : Problem or Phases
-        Its unknown lengths are at their guesses, its parameters at their values.
+        Unknown lengths have their guesses, parameters their values.
     guess : optional
-        As in `solve`; by default what that takes by itself.
+        As in `solve`, including the default.
     frames, ax :
         As in `motion`.
 
@@ -100,7 +100,7 @@ def guess(
 
 
 def guess_pose(problem: Problem | Phases, guess: Any) -> tuple[Pose, float]:
-    """The stick figure of the motion from which a solve would start, and its duration [s]."""
+    """The stick figure of the initial motion of a solve, and its duration [s]."""
     if not all(phase.model.n for phase in problem.phases.values()):
         raise InputError("a problem of states alone has no stick figure: co.plot.signals draws its solution")
     check_kind(problem, guess)
@@ -139,7 +139,7 @@ def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
         return page.figure
     place = page.axes[0, 0].get_subplotspec()
     if place is None:
-        raise InputError("ax must be made by subplots, so that it has a place among others")
+        raise InputError("ax must be made by subplots, so that it can be replaced")
     page.axes[0, 0].remove()
     handles = draw_poses(page.figure, place, pose, fine, frames)
     page.figure.axes[-1].legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, **LEGEND)
@@ -149,14 +149,14 @@ def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
 def draw_motion(
     figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | PhasesSolution, frames: int
 ) -> list[Line2D]:
-    """Snapshots and tip paths in a part of a figure; returns the entries of a legend."""
+    """Draw snapshots and tip paths in a part of a figure; return legend entries."""
     return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)
 
 
 def draw_poses(
     figure: Figure | SubFigure, place: SubplotSpec | int, pose: Pose, times: np.ndarray, frames: int
 ) -> list[Line2D]:
-    """Snapshots of any stick figure in a part of a figure, with paths through some times; the entries of a legend."""
+    """Draw snapshots of any stick figure in a part of a figure, with paths; return legend entries."""
     fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
     if (axis := time_axis(fine)) is not None:
         fine, shown = Spread(fine.t, *axis, fine), Spread(shown.t, *axis, shown)
@@ -172,7 +172,7 @@ def draw_poses(
         scene.shadow(np.concatenate([snapshot.links, snapshot.rails]), shown.vertical)
     start.links.set_label("start, t = 0")
     end.links.set_label(f"end, t = {times[-1]:.3g} s")
-    middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # stands for all in the legend
+    middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # represents all in the legend
     for line in middle:
         line.set_label(f"every {shown.t[1]:.3g} s")
     return [start.links, *middle, end.links, *paths, *obstacle_handles(fine)]
@@ -189,7 +189,7 @@ def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
 
 
 def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
-    """Entries of a legend for shapes that stand in the world."""
+    """Legend entries of shapes at rest in the world."""
     count = len(figure_of.standing)
     style: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
     return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **style)] if count else []

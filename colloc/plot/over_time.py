@@ -1,4 +1,4 @@
-"""Figures of signals over time, of one solution or of several on top of each other."""
+"""Figures of signals over time, for one solution or several on top of each other."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from colloc.support.display import shown
 
 TIME = "time [s]"
 _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
-_RELEVANT = 5.0  # a bound further out than this many times the largest value is left out of view
-_NOTHING = 1e-9  # what varies less than this in its unit is constant
+_RELEVANT = 5.0  # bounds beyond this multiple of the largest value are not shown
+_NOTHING = 1e-9  # smaller variations, in the unit, count as constant
 _QUATERNIONS = {"q": "unit quaternion", "qd": "angular velocity [rad/s]"}
 _BEARING = "bearing force [N]", "bearing moment [N m]"
-_APART = 5.0  # times as small as the largest torque of a panel, and a torque has another panel
+_APART = 5.0  # ratio of torques from which they have separate panels
 _ROUNDING = 1e-6  # of the largest torque
-_MARKED = 200  # more nodes than this would hide the curve
+_MARKED = 200  # largest number of nodes that are marked
 _TALL = 5  # panels in a column
-_NAMED = 8  # components that a legend within a panel names
+_NAMED = 8  # components named in a legend within a panel
 
 
 @figure
@@ -56,26 +56,26 @@ def joints(
 ) -> Figure:
     """Joint positions and velocities over time, of one solution or of several on top of each other.
 
-    Revolute and prismatic joints have a column of panels each, and so have ball joints on quaternions.
+    Revolute joints, prismatic joints and ball joints on quaternions each have a column of panels.
 
     Parameters
     ----------
     *solutions : Solution or PhasesSolution
-        Of the same joints. The first is drawn in full lines, others in broken ones.
+        Of the same joints. The first is drawn with solid lines, others with dashed ones.
     labels : sequence of str, optional
         Names of the solutions.
     ax : Axes or sequence of Axes, optional
-        Where to draw: positions of every unit, then velocities. By default a new figure.
+        Axes for positions of every unit, then for velocities. By default a new figure.
 
     Raises
     ------
     InputError
-        For anything but Solutions of the same joints, a problem without joints, or sizes and axes that cannot be drawn
-        in.
+        If arguments are not Solutions of the same joints, for a problem without joints, or for unsuitable sizes or
+        axes.
 
     See Also
     --------
-    signals : All that varies, with its bounds.
+    signals : All signals, with bounds.
 
     Examples
     --------
@@ -98,27 +98,27 @@ def torques(
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """Actuation over time with the nodes marked, and its bounds as dashed lines.
+    """Actuation over time with marked nodes, and bounds as dashed lines.
 
-    Bounds are grey when all joints share them, otherwise in the joint's colour. Torques and forces have panels of their
-    own, and so have joints whose torques are small beside others: where they differ five times or more. Joints whose
-    torque the problem holds at zero are left out. Nodes are marked, and bounds drawn, of a single solution only.
+    Bounds are grey if all joints share them, otherwise in the joint's colour. Torques and forces have separate panels,
+    and so do joints whose torques differ by a factor of five or more. Joints with a prescribed torque of zero are left
+    out. Nodes and bounds are drawn for a single solution only.
 
     Parameters
     ----------
     *solutions, labels :
         As in `joints`.
     ax : Axes or sequence of Axes, optional
-        One for each panel, see there.
+        One for each panel, as in `joints`.
 
     Raises
     ------
     InputError
-        As in `joints`, and where no joint is driven.
+        As in `joints`, and if no joint is driven.
 
     See Also
     --------
-    signals : All that varies, with its bounds.
+    signals : All signals, with bounds.
 
     Examples
     --------
@@ -146,18 +146,18 @@ def signals(
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """All that varies over time: joints, torques, unknown signals, states, forces of loads, with bounds and phases.
+    """All signals over time: joints, torques, unknown signals, states, forces of loads, with bounds and phases.
 
-    A panel shows the components of a signal that share a unit. Components that the problem holds at zero are left out.
-    Nodes are marked, and bounds drawn as dashed lines, of a single solution only.
+    A panel shows the components of a signal that share a unit. Components with a prescribed value of zero are left out.
+    Nodes, and bounds as dashed lines, are drawn for a single solution only.
 
     Parameters
     ----------
     *solutions : Solution or PhasesSolution
-        With the same signals. The first is drawn in full lines, others in broken ones.
+        With the same signals. The first is drawn with solid lines, others with dashed ones.
     names : sequence of str, optional
-        Which signals, such as ``["tau", "activation"]``; by default all but accelerations. ``print(solution.signals)``
-        lists them.
+        Names of signals, such as ``["tau", "activation"]``; by default all except accelerations.
+        ``print(solution.signals)`` lists them.
     labels : sequence of str, optional
         Names of the solutions.
     ax : Axes or sequence of Axes, optional
@@ -166,7 +166,7 @@ def signals(
     Raises
     ------
     InputError
-        For anything but Solutions with the same signals, unknown names, or sizes and axes that cannot be drawn in.
+        If arguments are not Solutions with the same signals, for unknown names, or for unsuitable sizes or axes.
 
     See Also
     --------
@@ -183,7 +183,7 @@ def signals(
     curves = _curves(solutions, labels, *chosen)
     drawn = signal_panels(solutions, chosen)
     if not drawn:
-        raise InputError(f"signals {shown(chosen)} of {title_of(solutions[0])!r} are all held at zero")
+        raise InputError(f"signals {shown(chosen)} of {title_of(solutions[0])!r} are all zero")
     narrow = is_narrow(canvas.get("width"), canvas.get("figsize"), NARROW)
     count = 1 if narrow or canvas.get("ax") is not None else min(3, -(-len(drawn) // _TALL))
     columns = [part.tolist() for part in np.array_split(np.arange(len(drawn)), count)]
@@ -205,12 +205,12 @@ def reactions(
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """Loads of the bearings of all joints over time: Euclidean norms of forces and moments across the axes.
+    """Bearing loads of all joints over time: Euclidean norms of forces and moments across the axes.
 
-    Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
-    hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
-    moves in a plane the moments of hinges are zero. The joints of a base that floats carry nothing and are left out.
-    Bodies that only some phases have leave gaps.
+    They do not include the force along the axis of a slide and the moment about that of a hinge, which are the
+    actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a planar mechanism the moments of hinges
+    are zero. The joints of a floating base carry nothing and are left out. Bodies that only some phases have leave
+    gaps.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def reactions(
     loads = [bearing_loads(solution) for solution in solutions]
     names = {name for of_solution in loads for norms in of_solution.values() for name in norms}
     if not names:
-        raise InputError(f"no bearing of {title_of(solutions[0])!r} carries anything: {_advice(solutions[0])}")
+        raise InputError(f"no bearing of {title_of(solutions[0])!r} carries a load: {_advice(solutions[0])}")
     page = panels(2, 1, (8.0, 5.4), **canvas)
     for curve, of_solution in zip(curves, loads, strict=True):
         draw_reactions(page.axes[:, 0], curve.solution, of_solution, curve.linestyle)
@@ -245,11 +245,11 @@ class Panel(NamedTuple):
 
     signal: Signal
     members: list[int]  # numbers of the components
-    label: str  # of the axis
+    label: str  # label of the axis
 
 
 class Curve(NamedTuple):
-    """One of the solutions in a figure: how it is drawn, and its legend entry where there are several."""
+    """A solution in a figure: its line style, and its legend entry if there are several."""
 
     solution: Solution | PhasesSolution
     linestyle: Any = None
@@ -257,9 +257,9 @@ class Curve(NamedTuple):
 
 
 def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None, *names: str) -> list[Curve]:
-    """The solutions, which must have the same signals of these names, with their lines."""
+    """The solutions, which must have the same signals of these names, with their line styles."""
     if not solutions:
-        raise InputError("give one or more solutions, see co.solve")
+        raise InputError("pass one or more solutions, see co.solve")
     for solution in solutions:
         checked(solution)
         _check_signals(solutions[0], solution, names)
@@ -278,10 +278,10 @@ def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str
 
 
 def _check_signals(first: Solution | PhasesSolution, solution: Solution | PhasesSolution, names: Iterable[str]) -> None:
-    """InputError unless a solution has signals of these names, with the components that the first one has."""
+    """Raise InputError unless a solution has signals of these names, with the components of the first one."""
     for name in names:
         if name in _QUANTITIES:
-            _ = solution.problem.model  # of all phases; InputError where they have different joints
+            _ = solution.problem.model  # of all phases; raises InputError if they have different joints
         if name not in solution.signals:
             raise InputError(f"{title_of(solution)!r} has no joints: {_advice(solution)}")
         wanted, found = (own.signals.definitions[name] for own in (first, solution))
@@ -295,13 +295,13 @@ _QUANTITIES = ("q", "qd", "qdd", "tau")
 
 
 def _advice(solution: Solution | PhasesSolution) -> str:
-    """What draws the signals that there are."""
+    """Advice on drawing the existing signals."""
     there = [name for name, signal in solution.signals.definitions.items() if not signal.zero.all()]
-    return f"co.plot.signals(solution) draws {shown(there, 6) or 'nothing, since nothing varies'}"
+    return f"co.plot.signals(solution) draws {shown(there, 6) or 'nothing, as there are no signals'}"
 
 
 def _chosen(solutions: Sequence[Solution | PhasesSolution], names: Sequence[str] | None) -> list[str]:
-    """Names of the signals to be drawn, all of which every solution has."""
+    """Names of the drawn signals, which every solution has."""
     there = (
         [name for name in solutions[0].signals if all(name in other.signals for other in solutions)]
         if solutions
@@ -317,7 +317,7 @@ def _chosen(solutions: Sequence[Solution | PhasesSolution], names: Sequence[str]
 
 
 def _finish(page: Panels, curves: Sequence[Curve], handles: Sequence[Line2D], *, below: bool = False) -> None:
-    """Names of phases and axes, a legend, and room for the longest of the motions."""
+    """Add names of phases and axes, a legend, and room for the longest motion."""
     for column in page.axes.T:
         lowest = [ax for ax in column if ax.get_visible()][-1]
         lowest.set_xlabel(TIME)
@@ -337,7 +337,7 @@ def _finish(page: Panels, curves: Sequence[Curve], handles: Sequence[Line2D], *,
 
 
 def place_columns(axes: np.ndarray, columns: Sequence[Sequence[Any]]) -> list[Axes]:
-    """The axes of panels that stand in columns, of axes in shape (rows, columns), column by column; others hide."""
+    """The axes of panels, column by column, from axes of shape (rows, columns); others are hidden."""
     placed: list[Axes] = []
     for column, drawn in zip(axes.T, columns, strict=True):
         placed += column[: len(drawn)].tolist()
@@ -347,7 +347,7 @@ def place_columns(axes: np.ndarray, columns: Sequence[Sequence[Any]]) -> list[Ax
 
 
 def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
-    """The names of the phases above the parts of the time axis that they take, if there are any."""
+    """Add names of phases above their parts of the time axis."""
     style: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
     for name, phase in solution.phases.items():
         if name:
@@ -358,9 +358,9 @@ def name_phases(ax: Axes, solution: Solution | PhasesSolution) -> None:
 def draw_panels(
     axes: Sequence[Axes] | np.ndarray, drawn: Sequence[Panel], curve: Curve, *, limits: bool = True
 ) -> list[Line2D]:
-    """Signals into axes, one for each panel; returns what a legend should name beside the components.
+    """Draw signals into axes, one for each panel; return legend entries in addition to the components.
 
-    With `limits` also nodes and bounds, of a solution that is drawn alone.
+    With `limits` also draw nodes and bounds, for a single solution.
     """
     solution, alone = curve.solution, curve.linestyle is None
     t, names = fine_times(solution), list(dict.fromkeys(panel.signal.name for panel in drawn))
@@ -383,7 +383,7 @@ def draw_panels(
 
 
 def joint_panels(solution: Solution | PhasesSolution) -> list[list[Panel]]:
-    """Positions and velocities of the joints by unit, a column of two panels for each."""
+    """Panels of positions and velocities of the joints, a column for each unit."""
     definitions, columns = solution.signals.definitions, []
     for unit, members in joint_units(solution.problem.model).items():
         columns.append([
@@ -394,13 +394,13 @@ def joint_panels(solution: Solution | PhasesSolution) -> list[list[Panel]]:
 
 
 def torque_panels(*solutions: Solution | PhasesSolution) -> list[Panel]:
-    """Torques and forces of the joints that are driven, by unit and size."""
+    """Panels of torques and forces of driven joints, by unit and size."""
     signal = solutions[0].signals.definitions.get("tau")
     return [] if signal is None else [_unit_panel(signal, group) for group in torque_groups(*solutions)]
 
 
 def signal_panels(solutions: Sequence[Solution | PhasesSolution], names: Iterable[str]) -> list[Panel]:
-    """Panels of some signals, by unit, torques by size as well; without what is held at zero."""
+    """Panels of given signals, by unit, and torques also by size; without components held at zero."""
     drawn: list[Panel] = []
     for name in names:
         signals = [solution.signals.definitions[name] for solution in solutions]
@@ -429,7 +429,7 @@ def draw_reactions(
     loads: Mapping[str, Mapping[str, np.ndarray]],
     linestyle: Any = None,
 ) -> None:
-    """Loads of the bearings at the times of `fine_times`, from `bearing_loads`, each quantity into its axes."""
+    """Draw bearing loads from `bearing_loads` at the times of `fine_times`, each quantity into its axes."""
     t = fine_times(solution)
     style = _with(body_styles(solution), linestyle)
     for ax, (label, norms) in zip(axes, loads.items(), strict=True):
@@ -443,7 +443,7 @@ def draw_reactions(
 def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np.ndarray]]:
     """Norms of the forces and of the moments that joints carry across their axes, by label and body, each shape (N,).
 
-    At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
+    At the times of `fine_times`. The actuator acts along the axis of a slide and about that of a hinge.
     """
     t = fine_times(solution)
     carrying = _carrying(solution)
@@ -477,7 +477,7 @@ def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np
 
 
 def _carrying(solution: Solution | PhasesSolution) -> list[str]:
-    """Bodies whose joints may carry something: all but those by which a base floats that nothing drives."""
+    """Bodies whose joints may carry loads: all except those of an undriven floating base."""
     names: dict[str, None] = {}
     for phase in solution.phases.values():
         model, tau = phase.problem.model, phase.signals.definitions.get("tau")
@@ -493,10 +493,9 @@ def _carrying(solution: Solution | PhasesSolution) -> list[str]:
 
 
 def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
-    """Joints that share a panel of torques: those of a unit, split by magnitude where they differ five times or more.
+    """Joints that share a panel of torques: those of a unit, split where magnitudes differ by a factor of five or more.
 
-    Torques that are held at zero are left out; others that are zero, or that bounds prescribe, make no panel of their
-    own beside others.
+    Torques held at zero are left out; other zero torques, and prescribed ones, do not get a separate panel.
     """
     groups = []
     signals = [solution.signals.definitions["tau"] for solution in solutions]
@@ -532,29 +531,29 @@ def joint_units(model: Model) -> dict[str, tuple[list[int], list[int]]]:
 
 
 def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
-    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
+    """Legend entries of the joints that move; by colour only if line styles distinguish several solutions."""
     style = _joint_styles(model, "-" if many else None)
     return [_handle(name, line) for name, line in zip(model.joint_names, style, strict=True)]
 
 
 def scalar_handles(model: Model) -> list[Line2D]:
-    """Legend entries of the positions that are of no axis: the scalar parts of quaternions."""
+    """Legend entries of positions without an axis: the scalar parts of quaternions."""
     style = _position_styles(model)
     return [_handle(model.position_names[k], style[k]) for k in (places.start for places, _ in model.balls.values())]
 
 
 def body_styles(*solutions: Solution | PhasesSolution) -> dict[str, LineStyle]:
-    """The styles of the joints of all bodies by name, fixed ones included, and those of every phase."""
+    """Styles of the joints of all bodies by name, including fixed ones, of every phase."""
     bodies: dict[str, int | None] = {}
     for model in (model for solution in solutions for model in models(solution)):
         for body, dof in zip(model.bodies, model.dofs, strict=True):
-            taken = dof in bodies.values()  # by another body, in a phase of other joints
+            taken = dof in bodies.values()  # used by another body, in a phase of other joints
             bodies.setdefault(body.name, None if taken else dof)
     return dict(zip(bodies, styles_by_dof(list(bodies.values())), strict=True))
 
 
 def body_handles(*solutions: Solution | PhasesSolution) -> dict[str, Line2D]:
-    """Legend entries of the joints of all bodies by name, fixed ones included; as `joint_handles`."""
+    """Legend entries of the joints of all bodies by name, including fixed ones; as in `joint_handles`."""
     style = _with(body_styles(*solutions), "-" if len(solutions) > 1 else None)
     return {name: _handle(name, line) for name, line in style.items()}
 
@@ -577,7 +576,7 @@ def component_legend(ax: Axes, solution: Solution | PhasesSolution, panel: Panel
 
 
 def component_styles(solution: Solution | PhasesSolution, signal: Signal, linestyle: Any = None) -> list[LineStyle]:
-    """Looks of the components of a signal; those of a joint are the same in every figure."""
+    """Line styles of the components of a signal; those of a joint are the same in every figure."""
     model = models(solution)[0]
     if signal.name == "q" and model.n_q == signal.size:
         return _position_styles(model, linestyle)
@@ -585,7 +584,7 @@ def component_styles(solution: Solution | PhasesSolution, signal: Signal, linest
 
 
 def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, members: list[int]) -> bool:
-    """Dashed lines, grey if the components share them; whether any is in view: far ones do not stretch the axis."""
+    """Draw bounds as dashed lines, grey if components share them; return whether any is in view."""
     styles, reach = component_styles(solution, signal), max(map(abs, ax.get_ylim()))
     view, near = list(ax.get_ylim()), False
     for name, phase in solution.phases.items():
@@ -600,7 +599,7 @@ def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, 
         within = pairs[np.abs(pairs) <= _RELEVANT * reach]
         view += within.tolist()
         near |= within.size > 0
-        if (pairs[:, 0] == pairs[:, 1]).all():  # what is prescribed: its round-off is not to be magnified
+        if (pairs[:, 0] == pairs[:, 1]).all():  # prescribed values: rounding errors must not be magnified
             view += [pairs.min() - 1, pairs.max() + 1]
         start = solution.start_times[name]
         for color, pair in zip(colors, pairs, strict=True):
@@ -612,7 +611,7 @@ def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, 
 
 
 def fit(ax: Axes, solution: Solution | PhasesSolution) -> None:
-    """The whole motion, with room for the markers at both ends; a constant is drawn flat, not its round-off."""
+    """Set limits for the whole motion, with room for markers at both ends; constants are drawn flat."""
     margin = 0.01 * solution.duration
     ax.set_xlim(-margin, solution.duration + margin)
     for start in list(solution.start_times.values())[1:]:
@@ -631,7 +630,7 @@ def _joint_styles(model: Model, linestyle: Any = None) -> list[LineStyle]:
 
 
 def _position_styles(model: Model, linestyle: Any = None) -> list[LineStyle]:
-    """Looks in the order of q: those of the joints; vector parts of quaternions as the turns about these axes."""
+    """Line styles in the order of q: those of the joints, and of rotation axes for vector parts of quaternions."""
     style, scalar = _joint_styles(model, linestyle), LineStyle(MUTED, "-" if linestyle is None else linestyle)
     of_balls = {places.start: dofs for places, dofs in model.balls.values()}
     styles: list[LineStyle] = []

@@ -1,4 +1,4 @@
-"""The stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time."""
+"""Stick figures of solutions, closed chains, consecutive phases, and motions along a line over time."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from colloc.support.lazy import cached_property
 
 
 def skeleton(solution: Solution | PhasesSolution, t: np.ndarray) -> StickFigure:
-    """The stick figure of a solution at times t that do not fall, shape (N,) [s]."""
+    """The stick figure of a solution at nondecreasing times t, shape (N,) [s]."""
     return PhaseSeries(t, tuple(skeleton_of(phase, times) for phase, times in by_phase(solution, t)))
 
 
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
-    """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
+    """The stick figure of a motion without phases at times t, shape (N,) [s]."""
     if not solution.problem.model.n:
         raise InputError("a problem of states alone has no stick figure: co.plot.signals draws its solution")
     model, ties, expression = _drawn_places(solution.problem)
@@ -36,16 +36,16 @@ def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
 
 @lru_cache(maxsize=8)
 def _drawn_places(problem: Problem) -> tuple[Model, Ties, ca.SX]:
-    """The model that is drawn, and its places in the symbols of the problem's instant.
+    """The drawn model, and its places in the symbols of the problem's instant.
 
-    Kept, since iterates of a solve are drawn one after another, and the symbols of a human take longer than the rest.
+    Cached, since iterates of a solve are drawn repeatedly, and the symbols of a human take longer than the rest.
     """
     model, ties = drawn_model(problem)
     return model, ties, places(model, problem.instant.q, problem.shapes)
 
 
 def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequence[float]) -> Pose:
-    """Stick figures one after another, each for its duration [s]."""
+    """Consecutive stick figures, each for its duration [s]."""
     starts = np.append(0.0, np.cumsum(durations)[:-1])
 
     def pose(t: np.ndarray) -> StickFigure:
@@ -58,10 +58,10 @@ def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequen
 
 @dataclass(frozen=True, eq=False)
 class PhaseSeries(StickFigure):
-    """Stick figures one after another, of mechanisms that may differ; what has a name keeps it."""
+    """Consecutive stick figures of mechanisms that may differ; equal names mean the same part."""
 
     t: np.ndarray  # shape (N,) [s]; times of the whole motion
-    parts: tuple[Skeleton, ...]  # together of as many times
+    parts: tuple[Skeleton, ...]  # with the same total number of times
 
     @cached_property
     def _frames(self) -> list[tuple[Skeleton, int]]:
@@ -74,7 +74,7 @@ class PhaseSeries(StickFigure):
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
-        """The way of every end of a chain, NaN where it is none."""
+        """The path of every end of a chain, NaN while it is none."""
         names = dict.fromkeys(name for part in self.parts for name in part.paths)
         return {name: self._joined([part.paths.get(name) for part in self.parts], (3,)) for name in names}
 
@@ -85,7 +85,7 @@ class PhaseSeries(StickFigure):
 
     @cached_property
     def solids(self) -> tuple[Solid, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Where every shape is, NaN in phases without it."""
+        """Every shape over time, NaN in phases without it."""
         solids = []
         for shape in self.shapes:
             parts = [part.solids[part.shapes.index(shape)] if shape in part.shapes else None for part in self.parts]
@@ -96,7 +96,7 @@ class PhaseSeries(StickFigure):
         return tuple(solids)
 
     def _joined(self, values: list[np.ndarray | None], shape: tuple[int, ...]) -> np.ndarray:
-        """Values of the parts one after another, NaN where one has none."""
+        """Concatenated values of the parts, NaN for parts without values."""
         return np.concatenate([
             np.full((part.t.size, *shape), np.nan) if rows is None else rows
             for part, rows in zip(self.parts, values, strict=True)
@@ -104,7 +104,7 @@ class PhaseSeries(StickFigure):
 
     @cached_property
     def bases(self) -> np.ndarray:
-        """Where the mechanisms are attached to the world."""
+        """Attachments of the mechanisms to the world."""
         return np.unique(np.concatenate([part.bases for part in self.parts]).round(12), axis=0)
 
     @cached_property
@@ -120,16 +120,16 @@ class PhaseSeries(StickFigure):
 
 
 def postures(x: Model | ClosedChain, q: Any, t: Any) -> tuple[Model, Ties, np.ndarray, np.ndarray]:
-    """What is drawn of a model or a chain: the tree, what is tied together, times (N,) [s], and q at them (N, n_q).
+    """The drawn tree of a model or a chain, its tied bodies, times (N,) [s], and positions (N, n_q).
 
-    Without t at time zero alone, and there by default as a model is placed and a chain assembled. InputError for q and
-    t that do not fit, models with symbols, and those without bodies.
+    Without t only time zero, by default with a model at q = 0 and a chain as assembled. Raise InputError for q and t
+    that do not fit, models with symbols, and models without bodies.
     """
     model, ties = (x, ()) if isinstance(x, Model) else with_cuts(x)
     if model.symbols:
-        raise InputError(f"a model with symbols has no shape: {model.name!r} has {quoted(model.symbols)}")
+        raise InputError(f"a model must have no symbols to be drawn, {model.name!r} has {quoted(model.symbols)}")
     if not model.bodies:
-        raise InputError("a model without bodies has no shape")
+        raise InputError("a model must have bodies to be drawn, got none")
     if t is None:
         if np.ndim(q) == 2:
             raise InputError(
@@ -151,11 +151,10 @@ Postures = Callable[[np.ndarray], np.ndarray]
 def chain_pose(
     chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None
 ) -> Callable[[np.ndarray], Skeleton]:
-    """A closed chain as a stick figure that `draw_poses` and `write_gif` can draw.
+    """A closed chain as a stick figure for `draw_poses` and `write_gif`.
 
-    Links run to where the loops are cut, which are drawn as hinges, or as slides. Postures lead from times (N,) [s] to
-    q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave
-    a path.
+    Links extend to the cuts of the loops, which are drawn as hinges or slides. `postures` maps times (N,) [s] to q of
+    all joints (N, n). `points` are further ends of links by name, a body and the point [m] in its frame, with paths.
     """
     model, ties = with_cuts(chain)
     ends = [Body(name, fixed(placement(place)), body) for name, (body, place) in (points or {}).items()]
@@ -170,13 +169,13 @@ def chain_pose(
 
 
 def drawn_model(problem: Problem) -> tuple[Model, Ties]:
-    """The model of a problem, with the cuts of its loops and what they tie together, if it has any."""
+    """The model of a problem, with the cuts of its loops and the bodies that they tie together."""
     chain = getattr(problem.coordinates, "chain", None)
     return with_cuts(chain) if isinstance(chain, ClosedChain) else (problem.model, ())
 
 
 def with_cuts(chain: ClosedChain) -> tuple[Model, Ties]:
-    """The tree of a chain with a massless body on either side of every cut, and the pairs of these."""
+    """The tree of a chain with a massless body on both sides of every cut, and the pairs of these."""
     bodies, ties = list(chain.model.bodies), []
     for loop in chain.loops:
         bodies += [_marked(loop.name, side, frame) for side, frame in (("first", loop.first), ("second", loop.second))]
@@ -185,24 +184,24 @@ def with_cuts(chain: ClosedChain) -> tuple[Model, Ties]:
 
 
 def _marked(loop: str, side: str, frame: Frame) -> Body:
-    """A massless body where a loop is cut."""
+    """A massless body at the cut of a loop."""
     return Body(f"{loop}, {side}", fixed(frame.placement), frame.body)
 
 
-_WIDE = 1.5  # times as wide as the motion is long
+_WIDE = 1.5  # ratio of width and length of the motion
 
 
 @dataclass(frozen=True, eq=False)
 class Spread(StickFigure):
-    """A stick figure whose snapshots stand beside each other: time runs along a world axis on which nothing moves."""
+    """A stick figure with snapshots side by side: time runs along a world axis without motion."""
 
     t: np.ndarray  # shape (N,) [s]
     along: int  # world axis on which time is drawn
     speed: float  # [m/s]
-    whole: StickFigure  # what is drawn so
+    whole: StickFigure  # the stick figure
 
     def snapshot(self, frame: int) -> Snapshot:
-        """The mechanism at one of the times, beside where it was before."""
+        """The mechanism at one of the times, beside its earlier snapshots."""
         return Snapshot(*(places + self._shift[frame] for places in self.whole.snapshot(frame)))
 
     @cached_property
@@ -211,24 +210,24 @@ class Spread(StickFigure):
 
     @property
     def paths(self) -> dict[str, np.ndarray]:
-        """The way of the end of every chain over time."""
+        """The path of the end of every chain over time."""
         return {name: way + self._shift for name, way in self.whole.paths.items()}
 
     @property
     def shapes(self) -> tuple[Shape, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Those of the mechanism and around it."""
+        """Shapes of the mechanism and around it."""
         return self.whole.shapes
 
     @cached_property
     def solids(self) -> tuple[Solid, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Shapes on bodies over time, others where they are."""
+        """Shapes on bodies over time, others at rest."""
         shift, moving = self._shift[:, None], self.whole.moving
         solids = enumerate(self.whole.solids)
         return tuple(Solid(s.corners + shift, s.radius) if k in moving else s for k, s in solids)
 
     @property
     def bases(self) -> np.ndarray:
-        """Where the mechanism is attached to the world, at the start."""
+        """Attachments of the mechanism to the world, at the start."""
         return self.whole.bases
 
     @property
@@ -243,7 +242,7 @@ class Spread(StickFigure):
 
 
 def time_axis(figure_of: StickFigure) -> tuple[int, float] | None:
-    """World axis for time and its scale [m/s], of a motion along a line; None of any other."""
+    """World axis for time and its scale [m/s] for a motion along a line; None for others."""
     low, high = figure_of.extent
     size = (high - low).max()
     plane = figure_of.plane

@@ -1,4 +1,4 @@
-"""How a grid was refined, and what its error is on every interval."""
+"""Refinement of a grid, and errors on every interval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError
 
 _COLORS = {"dynamics": BLUE, "cost": ORANGE, "equations": GREEN, "bounds": VERMILLION}  # others are PURPLE
-_LOWEST = 1e-12  # errors below it are rounding
+_LOWEST = 1e-12  # smaller errors are rounding
 
 
 @figure
@@ -25,21 +25,21 @@ def rounds(
     solution: Solution | PhasesSolution,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
+    """Refinement iterations: error and change of the cost, and breakpoints of every iteration.
 
-    Of a motion in phases they lie within their phases, which are drawn one above the other.
+    Phases are drawn one above the other.
 
     Parameters
     ----------
     solution : Solution or PhasesSolution
-        With `rounds`, from `solve` with `tol` or from `refine`.
+        A solution with `rounds`, from `solve` with `tol` or from `refine`.
     ax : sequence of two Axes, optional
         For the errors and for the breakpoints; by default a new figure.
 
     Raises
     ------
     InputError
-        For anything but a Solution, or one that was not refined.
+        If `solution` is not a Solution, or was not refined.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def rounds(
     """
     rounds = checked(solution).rounds
     if not rounds:
-        raise InputError("solution was not refined: give tol= to co.solve, or use co.refine")
+        raise InputError("solution must be a refined one: pass tol= to co.solve, or use co.refine")
     page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
     costs = np.array([round.cost for round in rounds])
@@ -59,15 +59,19 @@ def rounds(
     above.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
     dress(above, ylabel="relative")
     low, high = above.get_ylim()
-    above.set_ylim(min(low, high / 20), high)  # a decade at least, so that ticks are powers of ten
+    above.set_ylim(min(low, high / 20), high)  # at least a decade, so that ticks are powers of ten
     above.yaxis.set_minor_formatter(NullFormatter())
     for number, round in zip(k, rounds, strict=True):
         ends = round.breakpoints
         below.plot(np.full(ends.size, number), ends, linestyle="", marker="_", markersize=14, color=INK, alpha=0.7)
     curve = rounds[-1].curve
     phases = list(curve) if isinstance(curve, Mapping) else []
-    dress(below, xlabel="round", ylabel=f"breakpoints\n(fraction of {'each phase' if phases else 'the duration'})")
-    if phases:  # one above the other as if equally long, since their durations are others in every round
+    dress(
+        below,
+        xlabel="refinement iteration",
+        ylabel=f"breakpoints\n(fraction of {'each phase' if phases else 'the duration'})",
+    )
+    if phases:  # one above the other with equal heights, since their durations change in every iteration
         edges = np.arange(len(phases) + 1) / len(phases)
         for edge in edges:
             below.axhline(edge, color=MUTED, linewidth=0.8)
@@ -98,12 +102,12 @@ def error(
     ----------
     solution : Solution or PhasesSolution
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        By default those of a new figure.
 
     Raises
     ------
     InputError
-        For anything but a Solution.
+        If `solution` is not a Solution.
 
     Examples
     --------

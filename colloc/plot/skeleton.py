@@ -1,4 +1,4 @@
-"""The stick figure of a mechanism: where its joints, link origins and ends of links are in the world."""
+"""The stick figure of a mechanism: positions of joints, link origins and ends of links in the world."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from colloc.model.kinematics import frames
 from colloc.plot.solids import Solid
 from colloc.support.lazy import cached_property
 
-_FLAT = 1e-9  # m; closer than this is the same place
+_FLAT = 1e-9  # m; closer places are the same
 _PER_BODY = 21  # numbers of `places`
-_ROOM = 0.3  # of the mechanism's extent: how much is seen of large shapes
+_ROOM = 0.3  # of the mechanism's extent: visible room of large shapes
 
 
 Ties = tuple[tuple[int, int, bool], ...]
@@ -36,14 +36,14 @@ class Snapshot(NamedTuple):
 
 
 class StickFigure(ABC):
-    """A mechanism as it is drawn at N times; all places are in the world frame [m].
+    """A drawn mechanism at N times; all places are in the world frame [m].
 
     Attributes
     ----------
     t : ndarray, shape (N,) [s]
     shapes : tuple of Shape
     solids : tuple of Solid
-        Where every shape is; NaN where it is not there.
+        Every shape over time; NaN while it is absent.
     """
 
     t: np.ndarray
@@ -57,12 +57,12 @@ class StickFigure(ABC):
     @property
     @abstractmethod
     def paths(self) -> dict[str, np.ndarray]:
-        """The way of the end of every chain that moves, shape (N, 3), by the name of that end."""
+        """The path of the end of every chain that moves, shape (N, 3), by the name of that end."""
 
     @property
     @abstractmethod
     def bases(self) -> np.ndarray:
-        """Where the mechanism is attached to the world, shape (attachments, 3); empty for a floating base."""
+        """Attachments of the mechanism to the world, shape (attachments, 3); empty for a floating base."""
 
     @property
     @abstractmethod
@@ -76,7 +76,7 @@ class StickFigure(ABC):
 
     @property
     def standing(self) -> list[Solid]:
-        """The shapes that stand still in the world, each once and at one time."""
+        """The shapes at rest in the world, each at one time."""
         still = [self.solids[k].at(int(self.solids[k].there.argmax())) for k in self._still]
         places = [(*s.corners.round(12).ravel().tolist(), round(float(s.radius[0]), 12)) for s in still]
         return list(dict(zip(places, still, strict=True)).values())
@@ -98,13 +98,13 @@ class StickFigure(ABC):
 
     @property
     def view(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the box that is to be seen, each shape (3,)."""
+        """Corners of the visible box, each shape (3,)."""
         return self.view_with(_ROOM)
 
     def view_with(self, room: float) -> tuple[np.ndarray, np.ndarray]:
         """The mechanism and the shapes around it.
 
-        Of those that are longer than it is, only as far as some room around it, over its own size.
+        Longer shapes are included up to a distance of `room` times the mechanism's size.
         """
         low, high = self.extent
         solids = [*(self.solids[k] for k in self.moving), *self.standing]
@@ -124,7 +124,7 @@ class StickFigure(ABC):
         flat = [axis for axis in (2, 1, 0) if high[axis] - low[axis] < _FLAT]
         if not flat:
             return None
-        # A motion along a line lies in two planes: take the one that shows the vertical.
+        # A motion along a line lies in two planes: the one with the vertical is used.
         normal = next((axis for axis in flat if axis != self.vertical), flat[0])
         right, up = (axis for axis in range(3) if axis != normal)
         return (up, right) if right == self.vertical else (right, up)
@@ -134,31 +134,30 @@ class StickFigure(ABC):
 class Skeleton(StickFigure):
     """The stick figure at N times; all places in the world frame, ndarray, shape (N, n_bodies, 3) [m].
 
-    A link runs from its parent's origin to its joint's root, along the axis if the joint slides on it, on to its own
-    origin, and from there to the body's tip and markers. With standard DH the origin is the far end of the link.
-    Where the origin is at the joint instead, without a tip, a marker or a child elsewhere on the link, nothing is known
-    of its far end: its centre of mass stands for it, and is named so.
+    A link extends from its parent's origin to its joint's root, along the axis if the joint slides, to its own origin,
+    and from there to the body's tip and markers. With standard DH the origin is the far end of the link. If the origin
+    is at the joint instead, without a tip, a marker or a child elsewhere on the link, the centre of mass is used as its
+    far end.
     """
 
     model: Model
     t: np.ndarray  # shape (N,) [s]
     start: np.ndarray  # origin of the parent; the root for a body on the world
-    root: np.ndarray  # where the joint sits: its axis starts here
+    root: np.ndarray  # position of the joint: its axis starts here
     slid: np.ndarray  # end of the slide, or of the advance of a helix; the root for a joint that does not slide
     origin: np.ndarray  # origin of the link frame
     com: np.ndarray  # centre of mass
-    tip: np.ndarray  # the body's tip; the origin where it has none
-    axis: np.ndarray  # direction of the joint's axis, of unit length; zero where the joint is fixed
-    markers: np.ndarray  # shape (N, n_markers, 3); where the model's markers are
+    tip: np.ndarray  # the body's tip; the origin without one
+    axis: np.ndarray  # unit direction of the joint's axis; zero for fixed joints
+    markers: np.ndarray  # shape (N, n_markers, 3); the model's markers
     shapes: tuple[Shape, ...]
-    solids: tuple[Solid, ...]  # where every shape is
-    # of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one slide
-    # along the other
+    solids: tuple[Solid, ...]  # every shape over time
+    # of every loop: the bodies whose origins it ties together, and whether one slides along the other
     ties: Ties = ()
 
     @cached_property
     def floats(self) -> list[int]:
-        """Massless bodies by which a floating base slides through the world: coordinates, nothing to be drawn."""
+        """Massless bodies of the translations of a floating base, which are not drawn."""
         massless: list[bool] = []
         for body, parent in zip(self.model.bodies, self.model.parents, strict=True):
             massless.append(body.mass.is_zero() and (parent < 0 or massless[parent]))
@@ -167,7 +166,7 @@ class Skeleton(StickFigure):
 
     @cached_property
     def slides(self) -> list[int]:
-        """Bodies with a joint that slides and is part of the mechanism."""
+        """Bodies with a sliding joint that is part of the mechanism."""
         slides = [k for k, body in enumerate(self.model.bodies) if body.joint.slides]
         return [k for k in slides if k not in self.floats]
 
@@ -178,24 +177,24 @@ class Skeleton(StickFigure):
 
     @cached_property
     def tips(self) -> list[int]:
-        """Ends of the chains: bodies without children, and without a loop that ends there."""
+        """Ends of the chains: bodies without children and without the end of a loop."""
         taken = {*self.model.parents, *(k for first, second, _ in self.ties for k in (first, second))}
         return [k for k in range(len(self.model.bodies)) if k not in taken]
 
     @cached_property
     def far_ends(self) -> list[tuple[str, np.ndarray]]:
-        """Far end of every body: its name, and where it is, shape (N, 3)."""
+        """Far end of every body: name and position, shape (N, 3)."""
         return [self._far_end(k) for k in range(len(self.model.bodies))]
 
     @cached_property
     def end(self) -> np.ndarray:
-        """Where the far ends are, shape (N, n_bodies, 3)."""
+        """Positions of the far ends, shape (N, n_bodies, 3)."""
         return np.stack([place for _, place in self.far_ends], axis=1)
 
     def _far_end(self, k: int) -> tuple[str, np.ndarray]:
-        """The body's tip, else the marker or the origin that is further from its joint, else the centre of mass.
+        """The body's tip, otherwise the marker or the origin further from its joint, otherwise the centre of mass.
 
-        By the name of a marker that is there.
+        With the name of a marker at that place.
         """
         body, joint, markers = self.model.bodies[k], self.slid[:, k], self._marked(k)
         furthest = max([self.origin[:, k], *markers.values()], key=lambda place: max_distance(place, joint))
@@ -211,12 +210,12 @@ class Skeleton(StickFigure):
         return next(there, name), end
 
     def _is_point(self, k: int) -> bool:
-        """Whether nothing is known of a body but its joint and its centre of mass."""
-        # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
+        """Whether only the joint and the centre of mass of a body are known."""
+        # Measured instead of read from joints, whose lengths may be unknowns of the problem.
         return all(max_distance(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
 
     def _joints_on(self, k: int) -> list[np.ndarray]:
-        """Where the joints of a body's children are, to which its link runs."""
+        """Positions of the joints of a body's children, to which its link extends."""
         return [self.root[:, child] for child, parent in enumerate(self.model.parents) if parent == k]
 
     def _marked(self, k: int) -> dict[str, np.ndarray]:
@@ -229,7 +228,7 @@ class Skeleton(StickFigure):
         }
 
     def spurs_of(self, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """From a body's link to its tip, its markers, and what stands for an end: both ends, each shape (N, 3)."""
+        """Segments from a body's link to its tip, markers, and substitute end: both ends, each shape (N, 3)."""
         first, last = self.slid[:, k], self.origin[:, k]
         along = last - first
         length = np.maximum((along**2).sum(axis=1, keepdims=True), _FLAT**2)
@@ -243,7 +242,7 @@ class Skeleton(StickFigure):
 
     @cached_property
     def _spurs(self) -> np.ndarray:
-        """Those of all bodies as lines with gaps, shape (N, 3 spurs, 3)."""
+        """The spurs of all bodies as lines with gaps, shape (N, 3 spurs, 3)."""
         gap = np.full((self.t.size, 3), np.nan)
         spurs = [spur for k in range(len(self.model.bodies)) for spur in self.spurs_of(k)]
         lines = [np.stack([foot, place, gap], axis=1) for foot, place in spurs]
@@ -338,8 +337,8 @@ def skeleton_from(
 def places(model: Model, q: ca.SX, shapes: Sequence[Shape] = ()) -> ca.SX:
     """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, shapes [m].
 
-    After the tips stand the directions of the joints' axes; of shapes their corners and their radius, one after
-    another. SX, a column of 21 numbers for each body, 3 for each marker, 3 for each corner and 1 for each shape.
+    Tips are followed by directions of the joints' axes; shapes consist of corners and radius. SX, a column of 21
+    numbers for each body, 3 for each marker, 3 for each corner and 1 for each shape.
     """
     zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position

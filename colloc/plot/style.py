@@ -1,4 +1,4 @@
-"""The style of the figures: colours, fonts, grid, legends. matplotlib's global settings are never touched."""
+"""The style of figures: colours, fonts, grid, legends. matplotlib's global settings are not changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TIPS = (PURPLE, GREEN, SKY, VERMILLION, INK)  # paths of the tips
 
 _SIZE, _SMALL = 10.0, 8.0  # points; of figures as wide as a page, and as a column
 _COLUMN, _PAGE = 3.5, 7.16  # inch; of journals in two columns
-NARROW = 5.0  # inch; figures less wide have smaller letters, and legends below
+NARROW = 5.0  # inch; narrower figures have smaller letters, and legends below
 WIDTHS = {"column": _COLUMN, "page": _PAGE}
 
 STYLE: dict[Any, Any] = {
@@ -46,7 +46,7 @@ STYLE: dict[Any, Any] = {
     "axes.titlecolor": INK,
     "axes.facecolor": "white",
     "axes.axisbelow": True,
-    "grid.color": GRID,  # of axes in space, which take it from here only
+    "grid.color": GRID,  # of axes in space, which use only this
     "grid.linewidth": 0.8,
     "figure.facecolor": "white",
     "figure.dpi": 110.0,
@@ -60,9 +60,9 @@ STYLE: dict[Any, Any] = {
 
 
 def styled(draw: Callable[P, R], narrow: float = NARROW) -> Callable[P, R]:
-    """A function that draws in our style, but for what the user has set in matplotlib's rcParams.
+    """Decorate a drawing function with the library's style, except for rcParams that the user has set.
 
-    A keyword argument `width` or `figsize` of less than `narrow` inches makes letters and lines smaller.
+    Letters and lines are smaller if a keyword argument `width` or `figsize` is below `narrow` inches.
     """
 
     @wraps(draw)
@@ -75,7 +75,7 @@ def styled(draw: Callable[P, R], narrow: float = NARROW) -> Callable[P, R]:
 
 
 def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
-    """Whether a figure of such a size is less wide than that; sizes are checked where the figure is made."""
+    """Whether a figure is narrower than `narrow`; sizes are checked when the figure is made."""
     if isinstance(width, str):
         width = WIDTHS.get(width)
     elif isinstance(figsize, list | tuple) and figsize:
@@ -84,7 +84,7 @@ def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
 
 
 def _style(*, narrow: bool) -> dict[Any, Any]:
-    """Our settings, but for those that the user has changed."""
+    """The library's settings, except for those that the user has changed."""
     default = mpl.rcParamsDefault
     settings = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
     if narrow and "font.size" in settings:
@@ -104,7 +104,7 @@ class LineStyle(NamedTuple):
 
 
 def plain(name: str) -> str:
-    """A name as matplotlib is to write it, where a dollar sign begins no formula and an underscore hides no entry."""
+    """A name as literal text for matplotlib, in which dollar signs and leading underscores have no meaning."""
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
@@ -114,7 +114,7 @@ def body_joint_styles(model: Model) -> list[LineStyle]:
 
 
 def styles_by_dof(dofs: Sequence[int | None]) -> list[LineStyle]:
-    """The styles of joints by their coordinates; those that move take the palette first, in the order of q."""
+    """The styles of joints by coordinates; joints that move use the palette first, in the order of q."""
     palette = _palette()
     fixed = iter(range(1 + max((dof for dof in dofs if dof is not None), default=-1), 2 * len(dofs)))
     order = [next(fixed) if dof is None else dof for dof in dofs]
@@ -130,9 +130,9 @@ def _palette() -> Sequence[str]:
 
 
 def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
-    """Labels, a light grid and no more spines than needed.
+    """Add labels and a light grid, and remove spines.
 
-    Ticks are made when a figure is drawn, after STYLE is gone: what they look like is set explicitly.
+    Ticks are made when a figure is drawn, when STYLE is no longer active: their style is set explicitly.
     """
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
@@ -145,9 +145,9 @@ def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
 
 
 def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
-    """A legend to the right of all panels, where it cannot cover a curve; long ones take several columns.
+    """Add a legend to the right of all panels, where it covers no curve; long ones have several columns.
 
-    Of narrow figures it is below.
+    Narrow figures have it below.
     """
     if figure.get_figwidth() < NARROW:
         legend_below(figure, handles)
@@ -157,7 +157,7 @@ def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Line2D]) -> None:
-    """A legend under all panels, in rows."""
+    """Add a legend below all panels, in rows."""
     widest = 0.5 + 0.0065 * mpl.rcParams["font.size"] * max(len(str(handle.get_label())) for handle in handles)  # inch
     ncols = min(len(handles), max(1, int(figure.bbox.width / figure.get_dpi() / widest)))
     figure.legend(handles=list(handles), loc="outside lower center", ncols=ncols, **LEGEND)

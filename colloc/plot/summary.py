@@ -1,4 +1,4 @@
-"""Everything about a solution on one page."""
+"""A solution on one page."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend
 from colloc.solution import PhasesSolution, Solution
 
 _FRAMES = 9
-_SMALL = 10.0  # inch; pages less wide have smaller letters
+_SMALL = 10.0  # inch; narrower pages have smaller letters
 _PANEL, _PICTURE = 1.5, 3.8  # inch; heights of panels and of the stick figure in a column
 _TALL = 6  # panels in a column of a problem without joints
-_NOTHING = 1e-6  # of the other loads: moments below it are rounding
+_NOTHING = 1e-6  # of the other loads: smaller moments are rounding
 
 
 @partial(figure, narrow=_SMALL)
@@ -45,11 +45,11 @@ def summary(
     solution: Solution | PhasesSolution,
     **size: Unpack[Size],
 ) -> Figure:
-    """Joint motion, torques, unknown signals and states, what joints carry and the stick figure on one page.
+    """Joint motion, torques, unknown signals and states, bearing loads and the stick figure on one page.
 
-    What the problem holds at zero is left out, as the torques of a base that floats, and so is what bearings do not
-    carry, such as moments in a plane. Without joints there is no stick figure. In the width of a column the panels are
-    below each other. The title has duration and status.
+    Signals held at zero, such as torques of a floating base, and zero bearing loads, such as moments in a plane, are
+    left out. Without joints there is no stick figure. In the width of a column the panels are below each other. The
+    title has duration and status.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def summary(
     Raises
     ------
     InputError
-        For anything but a Solution, or sizes that cannot be drawn in.
+        If `solution` is not a Solution, or for unsuitable sizes.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def summary(
 
 
 def _panel_columns(solution: Solution | PhasesSolution) -> list[list[Panel]]:
-    """Panels in columns: of each unit of the joints one, with their torques, and other signals below."""
+    """Panels in columns: one for each unit of the joints, with their torques, and other signals below."""
     others = [name for name, signal in solution.signals.definitions.items() if not signal.of_joints]
     columns: list[list[Panel]] = []
     if len(others) < len(solution.signals):
@@ -109,7 +109,7 @@ def _panel_columns(solution: Solution | PhasesSolution) -> list[list[Panel]]:
 
 
 class _Page(NamedTuple):
-    """A figure and its parts: for the stick figure, for curves, for what joints carry; if there is such."""
+    """A figure and its parts for the stick figure, for curves, and for bearing loads, if any."""
 
     figure: Picture
     motion: SubFigure | None
@@ -119,7 +119,7 @@ class _Page(NamedTuple):
 
 
 def _layout(rows: int, columns: int, loads: int, size: Size, *, bodies: bool) -> _Page:
-    """A page with curves on the left, or a column with everything below each other."""
+    """A page with curves on the left, or a single column."""
     narrow = is_narrow(size.get("width"), size.get("figsize"), NARROW)
     if not bodies:
         figure = new_figure((WIDTHS["column"] if narrow else 3.0 + 5.0 * columns, 1.5 + _PANEL * rows), **size)
@@ -137,13 +137,13 @@ def _layout(rows: int, columns: int, loads: int, size: Size, *, bodies: bool) ->
 
 
 def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
-    """Axes below each other in a column, else side by side."""
+    """Axes below each other in a column, otherwise side by side."""
     shape = (count, 1) if column else (1, count)
     return part.subplots(*shape, squeeze=False).ravel().tolist()
 
 
 def _of_weight(solution: Solution | PhasesSolution) -> dict[str, dict[str, np.ndarray]]:
-    """Loads of the bearings, without those that are but rounding."""
+    """Bearing loads without those that are only rounding."""
     loads = bearing_loads(solution)
     largest = {
         label: max((float(np.nanmax(values)) for values in norms.values()), default=0.0)

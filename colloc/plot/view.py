@@ -29,8 +29,8 @@ from colloc.support.checks import InputError, as_tuple, finite_number, instance,
 from colloc.sweeps import Optima, Sweep
 
 Viewed = Model | ClosedChain | Problem | Phases | Solution | PhasesSolution | Sweep | Optima
-_RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
-_SAMPLES = 201  # of a curve by which a joint follows
+_RANGE = np.pi  # rad, range of a joint without limits; that of a slide is the length of the mechanism
+_SAMPLES = 201  # samples of a curve that a dependent joint follows
 _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
 
 
@@ -60,52 +60,50 @@ def view(
     muscles: Muscles | None = None,
     meshes: Listing[LinkShape] | None = None,
 ) -> Viewer:
-    """A page on which a mechanism is seen from all sides, moved, or played: one file that needs no network.
+    """A page that shows a mechanism from all sides, moves it, or plays its motion: one file without network access.
 
-    It turns, shifts and zooms with the mouse, with fingers and by keys, and has the time, the curves of all signals and
-    the names of the phases below. Links are as thick as water of their mass would make them; obstacles, shapes on
-    links, markers, ways of the tips, and forces and moments of loads are drawn as well. Of a model every joint has a
-    slider.
+    The view is turned, shifted and zoomed with the mouse, by touch and by keys. Time, curves of all signals and names
+    of phases are shown below. Links have the thickness of water of their mass; obstacles, shapes on links, markers,
+    paths of tips, and forces and moments of loads are drawn as well. For a model every joint has a slider.
 
     Parameters
     ----------
     x : Model, ClosedChain, Problem, Phases, Solution, PhasesSolution, Sweep, Optima or sequence of solutions
-        Of a problem the motion from which a solve would start is played, and as `progress` of a solve its iterates.
-        Several solutions are drawn on top of each
-        other or side by side; those of a sweep are those of its cases that have one.
+        For a problem the initial motion of a solve is played, or, as `progress` of a solve, the iterates. Several
+        solutions are drawn on top of each other or side by side; for a sweep, those of all solved cases.
     q : shape (n_q,), or (N, n_q) with t [rad, m], optional
-        Posture of a model or of a chain, or a motion of it; a model is shown as it is placed, a chain as assembled.
+        Posture or motion of a model or a chain; by default a model is shown at q = 0, a chain as assembled.
     t : shape (N,) [s], optional
-        Rising times of postures.
+        Increasing times of postures.
     labels : sequence of str, optional
         Names of several solutions.
     guess : optional
-        What a solve began with, as in `solve`, or True for its default: a ghost beside a solution. Of a problem the
-        guess itself.
+        Guess of a solve, as in `solve`, or True for the default: shown as a ghost beside a solution. For a problem, the
+        guess that is played.
     slow : float, optional
-        Duration of the play over that of the motion; by default real time, and about three seconds for motions shorter
-        than one.
+        Ratio of the durations of playback and motion; by default real time, and about three seconds for motions shorter
+        than one second.
     muscles : Muscles, optional
-        Drawn as lines through the points of their paths, from blue at rest to red in full activation; of a solution in
-        whose problem they are. Where polynomials stand for paths, `Muscles` of those to which they were fitted.
+        Muscles of the solution's problem, drawn as lines through their path points, from blue at rest to red at full
+        activation. If paths are polynomials, the `Muscles` to which they were fitted.
     meshes : sequence of LinkShape, optional
-        ``reading.shapes`` of `from_urdf` or `from_mjcf`, or meshes of your own in OBJ, STL or DAE files, in place of
-        bars: what links look like, and of links without looks what they collide as. Not of a problem. Together they
-        have at most 300,000 triangles, to which more are thinned.
+        ``reading.shapes`` of `from_urdf` or `from_mjcf`, or your own meshes in OBJ, STL or DAE files, instead of bars:
+        visual shapes of links, or collision shapes of links without visual ones. Not for a problem. More than 300,000
+        triangles are thinned to this number.
 
     Returns
     -------
-    Viewer, or LiveViewer of a problem
-        Shown by notebooks as the last line of a cell; ``.save("view.html")`` writes it.
+    Viewer, or LiveViewer for a problem Displayed by notebooks as the last line of a cell; ``.save("view.html")`` writes
+    it.
 
     Raises
     ------
     InputError
-        For anything else, models with symbols, postures of another shape, labels that are not one for each solution,
-        a sweep without a solution, or a guess that does not fit. For meshes that are not there, in another format or
-        without triangles, by name, and for shapes of bodies that the model does not have.
+        For other objects, models with symbols, postures of another shape, a wrong number of labels, a sweep without a
+        solution, or a guess that does not fit. For meshes that are missing, in another format or without triangles, by
+        name, and for shapes of bodies that the model does not have.
     ImportError
-        For meshes without trimesh and pycollada, which ``pip install 'colloc[meshes]'`` brings.
+        For meshes without trimesh and pycollada: ``pip install 'colloc[meshes]'``.
 
     Examples
     --------
@@ -125,13 +123,13 @@ def view(
     if isinstance(x, Model | ClosedChain):
         for name, value in (("labels", labels), ("guess", guess), ("muscles", muscles)):
             if value is not None:
-                raise InputError(f"{name} goes with solutions, got {quoted(value)} beside {quoted(x)}")
+                raise InputError(f"{name} is for solutions, got {quoted(value)} with {quoted(x)}")
         return _mechanism(x, q, t, slow, None if meshes is None else link_meshes(meshes))
     if q is not None or t is not None:
-        raise InputError(f"q and t are postures of a Model or a ClosedChain, got them beside {quoted(x)}")
+        raise InputError(f"q and t are for a Model or a ClosedChain, got them with {quoted(x)}")
     if isinstance(x, Problem | Phases):
         if meshes is not None:
-            raise InputError("meshes go with a Model, a ClosedChain or solutions, not with a problem")
+            raise InputError("meshes are for a Model, a ClosedChain or solutions, got a problem")
         pose, duration = guess_pose(x, None if guess is True else guess)
         name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
         return LiveViewer(guess_recording(pose, duration, "guess", ghost=False), name, slow, muscles)
@@ -154,7 +152,7 @@ def view(
 
 
 def _solutions(x: Any) -> tuple[list[Solution | PhasesSolution], list[str]]:
-    """All solutions with names; InputError for what has none."""
+    """All solutions with names; raise InputError if there are none."""
     if isinstance(x, Solution | PhasesSolution):
         return [x], [title_of(x)]
     if isinstance(x, Sweep):
@@ -173,7 +171,7 @@ def _solutions(x: Any) -> tuple[list[Solution | PhasesSolution], list[str]]:
 
 
 def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None, meshes: LinkMeshes | None) -> Viewer:
-    """A model or a chain: with sliders, in a posture, or through postures."""
+    """A model or a chain with sliders, in a posture, or moving through postures."""
     model, ties, times, rows = postures(x, q, t)
     symbol = ca.SX.sym("q", model.n_q)
     function = ca.Function("places", [symbol], [places(model, symbol)])
@@ -190,7 +188,7 @@ def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None, meshe
 
 
 def _joints(figure: Skeleton, q: np.ndarray, meshes: LinkMeshes | None) -> dict[str, Any]:
-    """What the page needs to move a model by itself: its joints, and to which body each point and mesh is fixed."""
+    """Data with which the page moves a model: its joints, and the body of each point and mesh."""
     model = figure.model
     points = bars_of(figure)
     symbol = ca.SX.sym("q", model.n_q)
@@ -201,7 +199,7 @@ def _joints(figure: Skeleton, q: np.ndarray, meshes: LinkMeshes | None) -> dict[
     limits = model.limits("position")
     for k, (body, parent, place) in enumerate(zip(model.bodies, model.parents, model.places, strict=True)):
         joint, leads = body.joint, model.leaders[k] == k
-        simple = joint.positions == 1  # a ball joint is turned about its link's axes from where it is
+        simple = joint.positions == 1  # a ball joint is turned about its link's axes from its position
         follows = None if leads else model.couplings[body.joint_name]
         before = joint.frame(ca.SX(q[place])) if joint.moves else joint.before
         low, high = (float(side[place][0]) for side in limits) if simple else (-np.inf, np.inf)
@@ -232,7 +230,7 @@ def _joints(figure: Skeleton, q: np.ndarray, meshes: LinkMeshes | None) -> dict[
 
 
 def _sampled(curve: CoordinateFunction, limits: tuple[np.ndarray, np.ndarray], place: slice) -> list[float]:
-    """A curve for the page: its first place, the step, and values, beyond which it stays."""
+    """A curve for the page: first argument, step, and values; constant beyond."""
     low, high = (float(side[place][0]) for side in limits)
     low, high = max(low, -2 * _RANGE), min(high, 2 * _RANGE)
     symbol = ca.SX.sym("q")
@@ -243,6 +241,6 @@ def _sampled(curve: CoordinateFunction, limits: tuple[np.ndarray, np.ndarray], p
 
 
 def _numbers(values: Any) -> list[float]:
-    """Entries row after row; of a homogeneous transform the first three rows."""
+    """Entries row by row; the first three rows of a homogeneous transform."""
     array = np.array(ca.DM(ca.SX(values)))
     return [round(float(value), 7) for value in array[:3].ravel()]

@@ -1,4 +1,4 @@
-"""The page that plays motions: everything it needs is in it, and it asks no network for anything."""
+"""The page that plays motions, self-contained and without network access."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from colloc.plot.recording import Recording, Segment
 from colloc.plot.triangles import LinkMesh
 from colloc.support.files import check_writable, write_atomically
 
-SHARED = ("viewer.css", "triangles.js", "viewer.js")  # what all pages have in common
-_STEPS = 65534  # into which the range of a column is divided; one more number means: not there
-_STILL = 1e-9  # m, rad, N; a column that varies less is constant
-_TRAVEL = 0.8  # of the mechanism's size: when it goes further, or goes on and on, the camera goes along
-_TREND = 3  # degree of the polynomial along which it goes
-_SAME = 2e-3  # of the mechanism's size, between the ends of a cycle
+SHARED = ("viewer.css", "triangles.js", "viewer.js")  # files shared by all pages
+_STEPS = 65534  # steps of the range of a column; the next number means missing
+_STILL = 1e-9  # m, rad, N; a column with less variation is constant
+_TRAVEL = 0.8  # of the mechanism's size: with longer or cyclic travel the camera follows
+_TREND = 3  # degree of the camera's polynomial path
+_SAME = 2e-3  # of the mechanism's size: tolerance of the ends of a cycle
 _HEIGHT = 620  # pixels, in a notebook
-_NEAR = 0.5  # of the mechanism's size: as far above zero may it stay for the floor to be at zero
+_NEAR = 0.5  # of the mechanism's size: largest height above zero with a floor at zero
 
 
 @dataclass(eq=False)
 class Viewer:
-    """A page that shows mechanisms in motion, which refers to nothing outside; notebooks show it where it is.
+    """A self-contained page that shows mechanisms in motion; notebooks display it.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class Viewer:
 
     page: str
     title: str
-    _allowed: ClassVar[str] = "allow-scripts"  # to the frame in a notebook
+    _allowed: ClassVar[str] = "allow-scripts"  # permissions of the frame in a notebook
 
     def __repr__(self) -> str:
         return f"Viewer of {self.title}, {len(self.page) / 1e3:.0f} kB: .save('view.html'), or the last line of a cell"
 
     def _repr_html_(self) -> str:
-        # In a frame, so that page and notebook know nothing of each other's styles and keys.
+        # In a frame, so that page and notebook do not share styles and keys.
         style = f"border: 0; border-radius: 8px; width: 100%; height: {_HEIGHT}px"
         about = f'title="{escape(self.title)}" sandbox="{self._allowed}" allow="fullscreen" style="{style}"'
         return f'<iframe srcdoc="{escape(self.page)}" {about}></iframe>'
@@ -66,7 +66,7 @@ class Viewer:
         Parameters
         ----------
         path : str or PathLike
-            Ends in .html. An existing file is replaced.
+            A name that ends in .html. An existing file is replaced.
 
         Returns
         -------
@@ -88,22 +88,22 @@ def viewer(
     live: bool = False,
     key: str = "",
 ) -> Viewer:
-    """A page that plays recordings, or shows a model whose joints can be moved.
+    """A page that plays recordings, or shows a model with movable joints.
 
     Parameters
     ----------
     recordings : sequence of Recording
     title : str
     slow : float, optional
-        Duration of the play over that of the motion.
+        Ratio of the durations of playback and motion.
     model : mapping, optional
-        Joints and points.
+        Joints and points of a model.
     series : bool
-        Whether the recordings are steps to the last one, of which one is seen at a time.
+        Whether the recordings are a series of iterates, shown one at a time.
     live : bool
-        Whether more will come: the page loads itself again.
+        Whether more recordings follow: the page reloads itself.
     key : str
-        By which pages in a notebook know those that they follow, and begin with what was seen of them.
+        Key by which a page in a notebook recognises its predecessor, and keeps its view.
     """
     data = scene(recordings, title, slow, model) | {"series": series, "live": live, "key": key}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -117,7 +117,7 @@ def page(data: str, title: str, *, alone: bool = True) -> str:
     ----------
     data, title : str
     alone : bool
-        False for one among many, with `SHARED` beside it.
+        False for one of many pages, with the files `SHARED` beside it.
     """
     style, *scripts = map(_part, SHARED)
     script = "".join(scripts)
@@ -127,14 +127,14 @@ def page(data: str, title: str, *, alone: bool = True) -> str:
         "style_source": _hash(style),
         "script": f"<script>{script}</script>",
         "script_source": _hash(script),
-        "data": data.replace("<", "\\u003c"),  # so that no name ends the element, or begins another
+        "data": data.replace("<", "\\u003c"),  # so that no name can end the element or begin another
     }
     if not alone:
         parts["style"], parts["script"] = (
             '<link rel="stylesheet" href="viewer.css">',
             '<script src="triangles.js"></script>\n<script src="viewer.js"></script>',
         )
-        parts["style_source"] = parts["script_source"] = "'self' file:"  # on a disk nothing is its own
+        parts["style_source"] = parts["script_source"] = "'self' file:"  # files on a disk have no common origin
     return Template(_part("viewer.html")).substitute(parts)
 
 
@@ -143,14 +143,14 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a browser compares a script or a style with before it uses it, as a policy has it."""
+    """The hash of a script or style for a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def scene(
     recordings: Sequence[Recording], title: str, slow: float | None, model: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """All that the page knows, as JSON takes it."""
+    """The data of the page, for JSON."""
     first, size = recordings[0], max(map(_size, recordings))
     planes = {recording.plane for recording in recordings}
     lowest = min(map(_lowest, recordings))
@@ -173,7 +173,7 @@ def scene(
 
 
 def _mesh(part: LinkMesh, bodies: Sequence[str]) -> dict[str, Any]:
-    """Triangles: vertices in sixteen bits a coordinate, their numbers in as many where they fit."""
+    """Triangles with coordinates in sixteen bits, and vertex numbers in sixteen bits if they fit."""
     wide = len(part.vertices) > _STEPS
     numbers, colors = part.faces.astype("<u4" if wide else "<u2"), part.colors.astype(np.uint8)
     return {
@@ -229,9 +229,9 @@ def _segment(segment: Segment) -> dict[str, Any]:
 
 
 def packed(values: np.ndarray) -> dict[str, Any]:
-    """Columns of numbers in sixteen bits each, of their own ranges; those that do not vary as one number.
+    """Columns of numbers in sixteen bits each, relative to their ranges; constant columns as one number.
 
-    What is not there, NaN or infinite in any row, is the largest number.
+    Missing values, NaN or infinite, are the largest number.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def packed(values: np.ndarray) -> dict[str, Any]:
     Returns
     -------
     dict
-        "n": N; "low", "step": of every column, step zero where it is constant; "data": base64 of little-endian
-        numbers, of columns that vary one after another.
+        "n": N; "low", "step": of every column, step zero for constant ones; "data": base64 of little-endian numbers of
+        the varying columns, one after another.
     """
     values = np.asarray(values, dtype=float)
     missing = ~np.isfinite(values)
@@ -262,13 +262,13 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 
 def _moving(segment: Segment) -> list[int]:
-    """Points of the mechanism itself."""
+    """Points of the mechanism."""
     bars = [bar for bar in segment.bars if bar.style not in ("obstacle", "base", "rail")] or segment.bars
     return sorted({number for bar in bars for number in (bar.start, bar.end)})
 
 
 def _anchored(recording: Recording, size: float) -> bool:
-    """Whether a point of the mechanism stays where it is."""
+    """Whether a point of the mechanism is at rest."""
     first = recording.segments[0]
     if any(segment.points.shape[1] != first.points.shape[1] for segment in recording.segments):
         return False
@@ -284,14 +284,14 @@ def _track(recording: Recording, shift: list[float] | None) -> np.ndarray:
     if t.size <= _TREND or np.ptp(t) == 0:
         return middle
     s = (t / t[-1])[:, None]
-    if shift is not None:  # the next cycle goes on where this one ends
+    if shift is not None:  # the next cycle continues at the end of this one
         return (middle - s * shift).mean(axis=0) + s * shift
     basis = np.vander(s[:, 0], _TREND + 1)
     return basis @ np.linalg.lstsq(basis, middle, rcond=None)[0]
 
 
 def _box(recording: Recording, track: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the box around the mechanism, as seen by who goes along."""
+    """Corners of the box around the mechanism, relative to the camera's path."""
     lows, highs, first = [], [], 0
     for segment in recording.segments:
         points = _seen(recording, segment) - track[first : first + segment.t.size, None]
@@ -329,7 +329,7 @@ def _lowest(recording: Recording) -> float:
 
 
 def _cycle(recording: Recording, size: float) -> list[float] | None:
-    """How far a motion has come that ends in the posture in which it began, along the floor; None of any other."""
+    """Displacement along the floor of a motion that ends in its initial posture; None for others."""
     first, last = recording.segments[0], recording.segments[-1]
     if first.points.shape[1] != last.points.shape[1] or first.t.size < 2:
         return None

@@ -364,7 +364,7 @@ def test_a_figure_shows_the_rounds_of_a_refinement():
     assert len(below.get_lines()) == len(solution.rounds)
     np.testing.assert_allclose(np.asarray(below.get_lines()[-1].get_ydata()), solution.nlp.grid.breakpoints)
     plt.close("all")
-    with pytest.raises(co.InputError, match="solution was not refined"):
+    with pytest.raises(co.InputError, match="solution must be a refined one"):
         co.plot.rounds(quiet(time_optimal(), co.Radau(8)))
 
 

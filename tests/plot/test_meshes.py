@@ -324,7 +324,7 @@ def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path:
         with pytest.raises(co.InputError, match=words):
             co.plot.view(arm.model, meshes=shapes)
     problem = co.Problem(arm.model, 1.0, co.integral(lambda now: now.tau[0] ** 2))
-    with pytest.raises(co.InputError, match="meshes go with a Model, a ClosedChain or solutions"):
+    with pytest.raises(co.InputError, match="meshes are for a Model, a ClosedChain or solutions"):
         co.plot.view(problem, meshes=[shape("hand", "sphere", radius="1")])  # pyright: ignore[reportCallIssue]
 
 

@@ -131,7 +131,7 @@ def test_sizes_are_checked(arm):
         ({"width": -1.0}, "width must be finite and positive"),
         ({"figsize": 3}, r"figsize must be \(width, height\), got 3"),
         ({"figsize": (3, 0)}, "figsize must be finite and positive"),
-        ({"figsize": (3, 3), "width": "column"}, "give width or figsize, not both"),
+        ({"figsize": (3, 3), "width": "column"}, "pass width or figsize, not both"),
     ):
         with pytest.raises(co.InputError, match=words):
             co.plot.torques(arm, **wrong)
@@ -193,7 +193,7 @@ def test_axes_are_checked(arm):
     for wrong, words in (
         ({"ax": one}, r"ax must be a list of 2 Axes \(2 rows, 1 columns\), got <Axes"),
         ({"ax": [one, "two"]}, "ax must be a list of 2 Axes"),
-        ({"ax": [one, two], "width": "column"}, "axes have their size: give ax, or width or figsize"),
+        ({"ax": [one, two], "width": "column"}, "pass either ax, or width or figsize"),
     ):
         with pytest.raises(co.InputError, match=words):
             co.plot.joints(arm, **wrong)
@@ -221,7 +221,7 @@ def test_solutions_in_one_figure_have_the_same_joints(arm, uneven):
         co.plot.joints(arm, uneven)
     with pytest.raises(co.InputError, match="labels must be one for each of 1 solutions"):
         co.plot.joints(arm, labels=["a", "b"])
-    with pytest.raises(co.InputError, match="give one or more solutions"):
+    with pytest.raises(co.InputError, match="pass one or more solutions"):
         co.plot.torques()
 
 

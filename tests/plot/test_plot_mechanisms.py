@@ -370,7 +370,7 @@ def test_show_opens_a_window_for_every_figure_and_keeps_none(windows, picked):
         windows.clear()
     figures[0].show()
     assert windows == figures[:1]
-    with pytest.raises(co.InputError, match="give one or more figures"):
+    with pytest.raises(co.InputError, match="pass one or more figures"):
         co.plot.show()
     with pytest.raises(co.InputError, match="figure must be a Figure"):
         co.plot.show(picked)

@@ -333,7 +333,7 @@ def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.
     fitted = co.muscles.fit_lengths(model, [flexor], {"elbow": (0.0, 2.0)})
     with pytest.raises(co.InputError, match="paths of these muscles have no points to be drawn"):
         co.plot.view(solution, muscles=co.muscles.Muscles(model, fitted))
-    with pytest.raises(co.InputError, match="muscles goes with solutions"):
+    with pytest.raises(co.InputError, match="muscles is for solutions"):
         co.plot.view(model, muscles=muscles)
 
 
@@ -517,16 +517,16 @@ def test_what_cannot_be_viewed_is_refused(arguments: tuple[Any, ...], message: s
 
 def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swing: co.Solution):
     view: Any = co.plot.view
-    with pytest.raises(co.InputError, match="q and t are postures of a Model"):
+    with pytest.raises(co.InputError, match="q and t are for a Model"):
         view(swing, (0.0, 0.0))
-    with pytest.raises(co.InputError, match="guess goes with solutions"):
+    with pytest.raises(co.InputError, match="guess is for solutions"):
         view(problem.model, guess=True)
     with pytest.raises(co.InputError, match="labels must be one for each of 1 solutions"):
         view(swing, labels=["a", "b"])
     with pytest.raises(co.InputError, match="slow"):
         view(swing, slow=-1.0)
     mass = ca.SX.sym("mass")
-    with pytest.raises(co.InputError, match="a model with symbols has no shape"):
+    with pytest.raises(co.InputError, match="a model must have no symbols to be drawn"):
         view(co.Model([co.Body("rod", co.revolute(), mass=mass, com=(0.5, 0, 0))]))
     with pytest.raises(co.InputError, match="no stick figure"):
         view(co.Problem(co.Model.empty(), 1.0))
