@@ -143,7 +143,7 @@ def tolerance(row: Published, tol: float) -> float:
 
 def answer(row: Published, statement: Statement, tol: float, seconds: float, *, plain: bool = False) -> Answer:
     """The answer of the plain call, and unless `plain` the digits of a finer grid with its certificate."""
-    tol = tolerance(row, tol)
+    tol = statement.tol or tolerance(row, tol)
     begin = time.process_time()
     guess = statement.guess() if statement.guess else None
     problem: Any = statement.problem()

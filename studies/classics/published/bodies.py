@@ -307,8 +307,11 @@ BODIES = {
     "swimmer_purcell": Statement(
         swimmer_purcell,
         factor=-1.0,
-        optimum=1.0096935,
+        guess=strokes,
+        optimum=1.0096967,
         why="0.984273 is a local optimum; ours is the best that any start led to",
+        curve=co.HermiteSimpson(80),
+        tol=1e-5,
     ),
     "cart_pole_kelly": Statement(arms.kelly, optimum=57.94478, why="58.80767 is a costlier local optimum"),
     "two_link_xiang": Statement(arms.xiang),

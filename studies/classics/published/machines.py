@@ -183,6 +183,8 @@ def station() -> co.Problem:
     )  # fmt: skip
 
 
+ROUGH = 2e-5  # asked of the alp rider, whose cost is then right to 1e-6
+
 MACHINES = {
     "container_crane_betts": Statement(
         lambda: crane(co.integral(lambda now: (swing(now) + 0.01 * squared_forces(now)) / 2))
@@ -202,9 +204,12 @@ MACHINES = {
         optimum=2.114218,
         why="2.105 is that of a mesh that is off by 0.8 % of its states; ours is certified, and Radau agrees",
     ),
-    "alp_rider": Statement(alp_rider),
+    "alp_rider": Statement(alp_rider, tol=ROUGH),
     "alpine_coarse": Statement(
-        alp_rider, optimum=2030.85609, why="2026.363 is that of a mesh, below the optimum of the row alp_rider"
+        alp_rider,
+        tol=ROUGH,
+        optimum=2030.85609,
+        why="2026.363 is that of a mesh, below the optimum of the row alp_rider",
     ),
     "underwater_vehicle": Statement(
         underwater,

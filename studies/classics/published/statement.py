@@ -65,6 +65,8 @@ class Statement(NamedTuple):
         What is wrong with the published value.
     curve : Transcription, optional
         First grid, where that of the plain call is too coarse for the guess.
+    tol : float, optional
+        Tolerance that is asked for, where one that is coarser than the digits already gives them all.
     """
 
     problem: Callable[[], co.Problem | co.Phases]
@@ -73,6 +75,7 @@ class Statement(NamedTuple):
     optimum: float | None = None
     why: str = ""
     curve: Transcription | None = None
+    tol: float | None = None
 
 
 def published() -> dict[str, Published]:
