@@ -185,9 +185,9 @@ def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tupl
 
 
 def _idle(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Multipliers of rows times the distances from their bounds, shape (rows, sites)."""
+    """Multipliers of rows times the distances from their bounds, shape (rows, sites); a cost is one row."""
     if block.is_cost:
-        return np.zeros(lam.shape)
+        return np.zeros((1, lam.shape[1]))
     values = block.evaluate(x, p)
     lower, upper = (np.reshape(side, (-1, 1)) for side in (block.rows.lower, block.rows.upper))
     distance = np.where(lam > 0, upper - values, values - lower)

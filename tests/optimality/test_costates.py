@@ -2,6 +2,7 @@
 
 from math import cos, pi, sin, tan
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -62,6 +63,17 @@ def test_a_terminal_cost_is_the_costate_of_what_it_counts():
     along = co.optimality.costates(sharp(problem, co.Radau(3)))[""]
     assert along.lam_q == pytest.approx(-3.0, abs=1e-8)
     assert along.lam_qd[:, 0] == pytest.approx(3 * (along.t - 1), abs=1e-8)
+
+
+def test_a_terminal_cost_of_several_squares_is_one_row():
+    def miss(now: co.problem.Instant) -> ca.SX:
+        return ca.sumsqr(ca.vertcat(now.q - 1, now.qd))
+
+    cost = 0.5 * co.integral(lambda now: now.tau**2) + co.final_cost(miss)
+    solution = sharp(co.Problem(points.particle("x"), 1.0, cost, [co.initial(q=0.0, qd=0.0)]), co.Radau(4))
+    along, end = co.optimality.costates(solution)[""], solution.at(1.0)
+    assert along.lam_q[-1] == pytest.approx(2 * (end.q - 1), abs=1e-8)
+    assert along.lam_qd[-1] == pytest.approx(2 * end.qd, abs=1e-8)
 
 
 def test_the_switching_function_of_least_time_is_linear_and_zero_at_the_switch():
