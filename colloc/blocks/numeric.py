@@ -157,6 +157,11 @@ def _rising(blocks: ca.DM, count: int) -> ca.DM:
     return sparse_matrix(*blocks.shape, rows.ravel(), columns.ravel(), rising.ravel())
 
 
+def row_values(constraints: Sequence[Block], x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Values of all rows, slice after slice, shape (rows,)."""
+    return np.concatenate([np.zeros(0), *(block.evaluate(x, p).T.ravel() for block in constraints)])
+
+
 def _pulled_back(
     block: Block, kind: str, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray | None = None
 ) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from colloc.blocks.numeric import row_values
 from colloc.solution import BaseSolution
 from colloc.solver import SHARPENING, Scale, Start, Status
 from colloc.solver.scaling import scale_at
@@ -76,7 +77,7 @@ def active_set(
         Scale of the cost.
     """
     parts = [
-        (np.array(nlp.g(x, p)).ravel(), *nlp.bounds_g, multipliers["g"], nlp.scale_g),
+        (row_values(nlp.constraints, x, p), *nlp.bounds_g, multipliers["g"], nlp.scale_g),
         (x, nlp.lower, nlp.upper, multipliers["x"], nlp.scale_x),
     ]
     sides, weak = [], []

@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.numeric import NumericDerivatives
+from colloc.blocks.numeric import NumericDerivatives, row_values
 from colloc.optimality.active_set import ActiveSet, active_set
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
@@ -29,7 +29,7 @@ _SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
 _EXACT = 1e-9  # relative error of the solution of a factorised system
 _STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
 _BLOCK, _ITERATIONS = 4, 8  # vectors and iterations of inverse iteration
-_PRODUCTS = 16  # products with the Hessian in the search for its least curvature
+_PRODUCTS = 12  # products with the Hessian in the search for its least curvature
 _BESIDE = 1e-4  # of natural sizes: step of the differences of gradients
 
 
@@ -184,7 +184,7 @@ def _gains(
 
 def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
     """Distance along directions, to both sides, before an inactive bound is met; at most 1."""
-    values = np.append(np.array(nlp.g(at.x, at.p)).ravel(), at.x)
+    values = np.append(row_values(nlp.constraints, at.x, at.p), at.x)
     slopes = np.vstack([np.array(at.jacobian @ directions), directions])
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     loose = np.append(active.rows, active.variables) == 0
