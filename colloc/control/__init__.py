@@ -1,14 +1,14 @@
 """Control of predicted motions: discrete-time systems, iterative LQR, feedback around a solution.
 
-state_space where states lie, and what lies between two of them
+state_space states and differences between them
 discrete    systems in discrete time, simulated and linearised
 objective   half a sum of weighted squares of states, outputs and controls
 residuals   an objective at a trajectory: its value and expansion
-riccati     the best change of the controls, with feedback, by recursion
-batch       the best change of the controls all at once, by least squares
+riccati     the optimal change of the controls, with feedback, by recursion
+batch       the optimal change of the controls all at once, by least squares
 box         quadratic programs with bounds
 ilqr        iterations of either until the trajectory is optimal
-result      the answer of iLQR
+result      the result of iLQR
 tracking    feedback around a solution
 """
 

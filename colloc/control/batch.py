@@ -64,7 +64,7 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
 def least_squares_step(
     A: np.ndarray, B: np.ndarray, residuals: Residuals, x: np.ndarray, u: np.ndarray, damping: float = 0.0
 ) -> Policy | None:
-    """The change of all controls that the Riccati recursion finds, by least squares over S_u.
+    """The same change of all controls as by the Riccati recursion, by least squares over S_u.
 
     Minimises the sum of squares |r + J S_u du|^2 of the residuals linearised about a trajectory, plus damping |du|^2.
 
@@ -78,7 +78,7 @@ def least_squares_step(
     Returns
     -------
     Policy or None
-        Without feedback; None where the squares do not determine every control, or overflow.
+        Without feedback; None if the squares do not determine every control, or overflow.
 
     Examples
     --------

@@ -9,9 +9,9 @@ _ARMIJO = 0.1
 
 
 def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Minimiser of x' H x / 2 + g' x within lower <= x <= upper, and which of its entries no bound holds.
+    """Minimiser of x' H x / 2 + g' x within lower <= x <= upper, and a mask of its entries that are not at a bound.
 
-    A Newton step in the entries that the gradient does not push against a bound, projected into the box, until the free
+    Newton steps in the entries that the gradient does not push against a bound, projected into the box, until the free
     part of the gradient vanishes. H is positive definite; bounds may be infinite.
     """
     x = np.clip(-np.linalg.solve(H, g), lower, upper)

@@ -22,10 +22,10 @@ Linearise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Scheme(Enum):
-    """How a time step is taken, the control held constant through it.
+    """Integration of a time step with constant control.
 
     EULER
-        Explicit Euler, first order: the angles advance with the old rates.
+        Explicit Euler, first order: angles advance with the old rates.
     RUNGE_KUTTA
         The classical method of four stages, fourth order.
 
@@ -39,7 +39,7 @@ class Scheme(Enum):
 
     @property
     def stages(self) -> tuple[tuple[float, float], ...]:
-        """Runge-Kutta stages: how far along the slope of the stage before it is taken, and its weight in the step."""
+        """Runge-Kutta stages: fraction of the step along the slope of the previous stage, and weight in the step."""
         return tuple(zip(*self.value, strict=True))
 
 
@@ -52,13 +52,13 @@ class System:
     n_x, n_u : int
         Sizes of state and control.
     step : callable
-        (k, x, u) -> x[k+1], shapes (n_x,), (n_u,) -> (n_x,). Where it is undefined it returns NaN, infinity or
-        raises LinAlgError.
+        (k, x, u) -> x[k+1], shapes (n_x,), (n_u,) -> (n_x,). If undefined, it returns NaN or infinity, or raises
+        LinAlgError.
     linearise : callable
         (x, u) -> A, B, the derivatives of f_k by x and u of all steps k = 0 .. K - 1 at once, shapes (K, n_x), (K, n_u)
-        -> (K, n_dx, n_dx), (K, n_dx, n_u). Undefined likewise.
+        -> (K, n_dx, n_dx), (K, n_dx, n_u). The same applies if undefined.
     space : StateSpace, optional
-        Where states have unit quaternions, which `step` keeps at length one; A and B are then of the displacement of
+        Space of states with unit quaternions, which `step` normalises; A and B are then derivatives of displacements of
         x[k+1] by those of x[k], n_dx numbers. Plain vectors by default, n_dx = n_x.
 
     Examples
@@ -88,7 +88,7 @@ class System:
 
     @property
     def states(self) -> StateSpace:
-        """Where the states lie: `space`, or plain vectors."""
+        """The space of the states: `space`, or plain vectors."""
         return instance("space", self.space, StateSpace)
 
     @property
@@ -100,8 +100,8 @@ class System:
 def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, loads: Sequence[Load] = ()) -> System:
     """A mechanism as a discrete-time system: state (q, qd), controlled by the actuator torques.
 
-    Ball joints on quaternions have these in the state, which every step brings back to length one, and derivatives by
-    small turns about the axes of their links: `System.space`.
+    The state includes quaternions of ball joints, which every step normalises; derivatives are by small rotations about
+    the axes of the links: `System.space`.
 
     Accelerations come from the articulated-body algorithm. Their derivatives are exact: -M^-1 dtau/dq, -M^-1 dtau/dqd
     and M^-1 with the sensitivities of the inverse dynamics at the same motion, carried through the stages of the scheme
@@ -115,7 +115,7 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     scheme : Scheme
         RUNGE_KUTTA or EULER.
     loads : sequence of Load
-        They may be functions of t, q and qd; step k begins at t = k dt.
+        Loads, possibly functions of t, q and qd; step k begins at t = k dt.
 
     Raises
     ------
@@ -196,7 +196,7 @@ class _BufferedStep:
 
 
 class _Positions:
-    """How positions move with velocities, at many samples; as velocities say where a model is plain."""
+    """Rates of positions from velocities, at many samples; equal to them for models without quaternions."""
 
     def __init__(self, model: Model):
         self.n_q, self.plain = model.n_q, model.has_plain_velocities
@@ -285,10 +285,10 @@ def rollout(
     gains: np.ndarray | None = None,
     limits: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States that follow from controls, with feedback where gains are given.
+    """States that follow from controls, with optional feedback.
 
     Step k applies u[k] + gains[k] (x[k] - reference[k]), clamped to the limits; the difference is that of the system's
-    `StateSpace`, in which a quaternion is off by a turn.
+    `StateSpace`, a rotation for quaternions.
 
     Parameters
     ----------
@@ -303,9 +303,9 @@ def rollout(
     Returns
     -------
     x : ndarray, shape (K + 1, n_x)
-        NaN from the first step on that does not give a finite state: divergence is no exception.
+        NaN from the first step without a finite state: divergence raises no exception.
     u : ndarray, shape (K, n_u)
-        The controls applied; NaN as well beyond that step.
+        The applied controls; NaN beyond that step as well.
 
     Raises
     ------

@@ -20,8 +20,8 @@ from colloc.support.checks import InputError, count, finite_array, finite_number
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.threads import raise_if_stopped
 
-# Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
-# and with them whirling local minima: with 0.1 it took a third more iterations over 16 reaches of 2 to 10 links.
+# Fraction of the expected decrease that a step must achieve. A small one admits steps far outside the range of the
+# linearisation, and whirling local minima: with 0.1, 16 reaches of 2 to 10 links took a third more iterations.
 _SHARE = 0.6
 _LENGTHS = 0.5 ** np.arange(9)
 _HISTORY = ("cost", "expected", "step", "damping")
@@ -30,12 +30,12 @@ _MOST_DAMPING = 1e20  # times the least
 
 
 class Form(Enum):
-    """How the step of an iteration is computed; both give the same one.
+    """Computation of the step of an iteration; both give the same step.
 
     RECURSIVE
-        By the Riccati recursion: feedback gains, limits, and a cost that grows with the number of steps.
+        By the Riccati recursion: with feedback gains and limits, in time proportional to the number of steps.
     BATCH
-        By least squares over S_u, all steps at once: no gains, no limits, for short horizons.
+        By least squares over S_u, all steps at once: without gains and limits, for short horizons.
 
     Examples
     --------
@@ -78,19 +78,19 @@ def ilqr(
     x0 : shape (n_x,)
         Initial state; quaternions in it of length one.
     u0 : shape (K, n_u)
-        Controls to begin with, clamped to the limits; they decide which local minimum is found.
+        Initial controls, clamped to the limits; they determine which local minimum is found.
     limits : (lower, upper), optional
-        Of the controls, numbers or each shape (n_u,).
+        Limits of the controls, numbers or each shape (n_u,).
     form : Form
         RECURSIVE or BATCH.
     tolerance : float
-        Converged when the full step promises to decrease the cost by less than this, relative to 1 + cost.
+        Convergence: the expected decrease of the cost by the full step, relative to 1 + cost, is below this.
     max_iterations : int
 
     Returns
     -------
     IlqrResult
-        Also when states diverge, the mass matrix is singular or the cost is not finite: the status tells.
+        Also if states diverge, the mass matrix is singular or the cost is not finite: see its status.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def ilqr(
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The problem, which stays the same from one iteration to the next."""
+    """The problem, the same for all iterations."""
 
     system: System
     residuals: Residuals
@@ -158,13 +158,13 @@ class _Local(NamedTuple):
 
     @property
     def least_damping(self) -> float:
-        """Where damping begins, in proportion to the weights of the controls."""
+        """Smallest damping, in proportion to the weights of the controls."""
         size = float(np.trace(self.objective.uu, axis1=1, axis2=2).mean())
         return _LEAST_DAMPING * (size if size > 0 else 1.0)
 
 
 class _IterationResult(NamedTuple):
-    """The result of an iteration: where it got, by which step, and the status if it is the last."""
+    """The result of an iteration: trajectory, step, and the status if it is the last."""
 
     reached: _Rollout
     gains: np.ndarray
@@ -205,7 +205,7 @@ def _follow(
 
 
 def _expanded(task: _Task, now: _Rollout) -> _Local | None:
-    """System and objective about an iterate; None where a derivative is not finite."""
+    """System and objective about an iterate; None if a derivative is not finite."""
     try:
         A, B = task.system.linearise(now.x[:-1], now.u)
     except np.linalg.LinAlgError:
@@ -220,7 +220,7 @@ def _expanded(task: _Task, now: _Rollout) -> _Local | None:
 
 
 def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _IterationResult:
-    """The first step, over falling lengths and then growing damping, that decreases the cost as it should."""
+    """The first step, with decreasing length and then increasing damping, that decreases the cost sufficiently."""
     enough, expected = task.tolerance * (1 + abs(now.cost)), np.nan
     gains = np.zeros((*now.u.shape, task.system.n_dx))
     while damping <= _MOST_DAMPING * local.least_damping:
@@ -228,7 +228,7 @@ def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Iter
         if policy is not None:
             gains, expected = policy.gains, policy.decrease(1.0)
             if expected <= enough:
-                # Damping shortens the step and with it the promise: only the full step tells a minimum.
+                # Damping shortens the step and the expected decrease: only the undamped step indicates a minimum.
                 full = _policy(task, now, local, 0.0) or _policy(task, now, local, local.least_damping) or policy
                 if full.decrease(1.0) <= enough:
                     return _IterationResult(now, full.gains, full.decrease(1.0), 0.0, damping, IlqrStatus.CONVERGED)
@@ -241,7 +241,7 @@ def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Iter
 
 
 def _next_damping(local: _Local, result: _IterationResult) -> float:
-    """Less after a full step, more after one that had to be shortened."""
+    """Damping is reduced after a full step, and increased after a shortened one."""
     if result.step < 1:
         return max(4 * result.damping, local.least_damping)
     return result.damping / 10 if result.damping > local.least_damping else 0.0

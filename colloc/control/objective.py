@@ -1,4 +1,4 @@
-"""Objectives of discrete trajectories: half a sum of weighted squares, as the user states it."""
+"""Objectives of discrete trajectories: half a sum of weighted squares."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ class TrajectoryObjective:
 
 
 def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -> TrajectoryObjective:
-    """Distance of the state from targets: a reference to track, or via-points if it counts at some steps only.
+    """Distance of the state from targets: a reference to track, or via-points with `steps`.
 
     Parameters
     ----------
     targets : shape (n_x,), or one row for each of the steps, (m, n_x)
     weights : number, shape (n_dx,) or (n_dx, n_dx)
-        Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2. Of a quaternion the
-        difference is the turn from the target's attitude, three numbers, the short way round.
+        Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2. The difference of a
+        quaternion is the shortest rotation from the target's attitude, three numbers.
     steps : sequence of int, optional
-        Where the cost counts, 0 .. K, or negative from the end; at all K + 1 states by default.
+        Steps at which the cost counts, 0 .. K, or negative from the end; all K + 1 states by default.
 
     Examples
     --------

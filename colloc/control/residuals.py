@@ -1,7 +1,7 @@
-"""An objective on trajectories of known length: its value, its Gauss-Newton expansion, its rows of residuals.
+"""An objective on trajectories of known length: value, Gauss-Newton expansion, and residuals.
 
-Every term is a vector r = F (y - target) per step, with F'F the weights, and counts r'r / 2. J'J of the residuals'
-Jacobians stands for the Hessian: the curvature of y is left out.
+Every term is a vector r = F (y - target) per step, with F'F the weights, and contributes r'r / 2. J'J of the residuals'
+Jacobians replaces the Hessian: the curvature of y is left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Expansion(NamedTuple):
     Parameters
     ----------
     x, u : ndarray, shapes (K + 1, n_dx), (K, n_u)
-        By displacements of the states; n_dx = n_x but where states have quaternions, see `StateSpace`.
+        By displacements of the states; n_dx = n_x except for states with quaternions, see `StateSpace`.
     xx, uu : ndarray, shapes (K + 1, n_dx, n_dx), (K, n_u, n_u)
 
     Examples
@@ -45,7 +45,7 @@ class Residual:
     rows: np.ndarray  # ints, shape (m,); every one once
     targets: np.ndarray  # shape (p,) or (m, p)
     factor: np.ndarray  # shape (p, p)
-    space: StateSpace  # of the rows
+    space: StateSpace  # space of the rows
     output: Output | None  # y; the rows themselves by default
 
     def value(self, z: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class Residuals:
         return self.space.n_x
 
     def value(self, x: np.ndarray, u: np.ndarray) -> float:
-        """Half the sum of squares; NaN or inf where it is undefined."""
+        """Half the sum of squares; NaN or inf if undefined."""
         x, u = self._checked(x, u)
         with np.errstate(all="ignore"):
             groups = ((self.states, x), (self.controls, u))
@@ -113,7 +113,7 @@ class Residuals:
         return Expansion(g_x, g_u, H_x, H_u)
 
     def _checked(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Trajectories of the right size, which may have diverged."""
+        """Trajectories of the right size, possibly divergent ones."""
         return float_array("x", x, (self.steps + 1, self.n_x)), float_array("u", u, (self.steps, self.n_u))
 
 
@@ -136,7 +136,7 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray, size: int) -> tuple[np
 def fitted(
     objective: TrajectoryObjective, steps: int, n_x: int, n_u: int, space: StateSpace | None = None
 ) -> Residuals:
-    """The objective for trajectories of a number of steps, of states that are plain vectors or in a space of n_x.
+    """The objective for trajectories of `steps` steps, with states that are vectors or in `space`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The result of iLQR: states, controls and gains, and how its iterations went."""
+"""The result of iLQR: states, controls, gains, and the record of its iterations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colloc.support.display import Table, Tabular, short
 
 
 class IlqrStatus(StrEnum):
-    """How the iterations ended. Only `CONVERGED` is success.
+    """The end of the iterations. Only `CONVERGED` is success.
 
     Examples
     --------
@@ -28,19 +28,18 @@ class IlqrStatus(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IlqrResult(Tabular):
-    """The result of `ilqr`: the last good iterate, and how it got there.
+    """The result of `ilqr`: the last good iterate, and the record of the iterations.
 
     Parameters
     ----------
     x : ndarray, shape (K + 1, n_x)
         States.
     u : ndarray, shape (K, n_u)
-        Controls. After `IlqrStatus.DIVERGED` there is no good iterate: both are NaN from where the states are not
-        finite.
+        Controls. After `IlqrStatus.DIVERGED` both are NaN from the first state that is not finite.
     gains : ndarray, shape (K, n_u, n_dx)
-        Feedback that is optimal about this trajectory: u[k] + gains[k] (x - x[k]), a difference that `StateSpace` takes
-        where there are quaternions. Zero in the rows of controls at
-        their limits, and after `Form.BATCH`. About the iterate before unless converged.
+        Optimal feedback about this trajectory: u[k] + gains[k] (x - x[k]), with the difference of `StateSpace` for
+        quaternions. Zero in the rows of controls at their limits, and after `Form.BATCH`. About the previous iterate
+        unless converged.
     cost : float
     status : IlqrStatus
     history : dict of str to list of float

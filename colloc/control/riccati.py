@@ -1,7 +1,7 @@
-"""The backward recursion: the best change of the controls of a linearised system, as feedback on its states.
+"""The backward recursion: the optimal change of the controls of a linearised system, with state feedback.
 
-Li and Todorov (2004); limits as in Tassa, Mansard and Todorov (2014). Second derivatives of the dynamics do not enter:
-it is the Gauss-Newton step of the whole trajectory.
+Li and Todorov (2004), with limits as in Tassa, Mansard and Todorov (2014). Second derivatives of the dynamics are not
+used: the result is the Gauss-Newton step of the whole trajectory.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from colloc.support.checks import InputError
 
 
 class Policy(NamedTuple):
-    """du[k] = feedforward[k] + gains[k] dx[k], and what it promises.
+    """du[k] = feedforward[k] + gains[k] dx[k], with the expected decrease of the objective.
 
     Parameters
     ----------
     feedforward : ndarray, shape (K, n_u)
     gains : ndarray, shape (K, n_u, n_x)
-        By displacements of the states, as A is. Zero in the rows of controls that a limit holds.
+        By displacements of the states, like A. Zero in the rows of controls at a limit.
     slope, curvature : float
-        The objective falls by -(slope a + curvature a^2 / 2) along a times the feedforward, to second order.
+        To second order the objective decreases by -(slope a + curvature a^2 / 2) along a times the feedforward.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Policy(NamedTuple):
 
     @validated(step=number())
     def decrease(self, step: float) -> float:
-        """How much the objective is expected to fall."""
+        """Expected decrease of the objective."""
         return -step * (self.slope + 0.5 * step * self.curvature)
 
 
@@ -65,14 +65,14 @@ def backward(
     A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
     objective : Expansion
     damping : float
-        Levenberg's; the weight of the change itself.
+        Levenberg's weight of the change.
     room : two ndarray, shape (K, n_u), optional
         Lowest and highest change of the controls that their limits allow.
 
     Returns
     -------
     Policy or None
-        None where the problem in some control is not convex, or not finite: more damping is needed.
+        None if the problem in a control is not convex, or not finite: more damping is needed.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def backward(
             return None
         j, G = feedforward[k], gains[k] = step
         slope, curvature = slope + float(j @ Q_u), curvature + float(j @ Q_uu @ j)
-        # Also right where limits keep j and G from solving Q_uu j = -Q_u and Q_uu G = -Q_ux.
+        # Also valid if limits prevent j and G from solving Q_uu j = -Q_u and Q_uu G = -Q_ux.
         gradient = Q_x + G.T @ (Q_uu @ j + Q_u) + j @ Q_ux
         hessian = Q_xx + G.T @ (Q_uu @ G + Q_ux) + Q_ux.T @ G
         hessian = 0.5 * (hessian + hessian.T)
@@ -121,7 +121,7 @@ def _control_step(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The change of one control and its gain: minimum of j' H j / 2 + g' j within the room; None without one."""
     try:
-        np.linalg.cholesky(H)  # raises for what is not positive definite, and for NaN
+        np.linalg.cholesky(H)  # raises for matrices that are not positive definite, and for NaN
         if room is None:
             solved = -np.linalg.solve(H, np.column_stack([g, G]))
             return solved[:, 0], solved[:, 1:]

@@ -1,9 +1,9 @@
-"""States of a system and differences between them, which are turns for quaternions.
+"""States of a system and differences between them, which are rotations for quaternions.
 
 A state x of n_x numbers with unit quaternions among them is displaced by dx of n_dx numbers, three for each quaternion:
-a turn about one axis, as a rotation vector in the axes of the link. Linearisations, expansions and gains are by such
-displacements, so that no direction leads off the sphere (Sola, Deray and Atchuthan 2018, "A micro Lie theory for state
-estimation in robotics", section II; Mastalli et al. 2020, "Crocoddyl", section II-B).
+a rotation vector in the axes of the link. Linearisations, expansions and gains refer to such displacements, so that no
+direction leaves the sphere (Sola, Deray and Atchuthan 2018, "A micro Lie theory for state estimation in robotics",
+section II; Mastalli et al. 2020, "Crocoddyl", section II-B).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from colloc.model.ball import turn_between, turn_slope
 from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance
 from colloc.support.lazy import cached_property
 
-_ROUNDING = 1e-6  # of the length of a quaternion
+_ROUNDING = 1e-6  # tolerance of the length of a quaternion
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class StateSpace:
     ----------
     n_x : int
     quaternions : sequence of int
-        Where each of them begins, its scalar part first, ascending; none by default.
+        First index of each quaternion (scalar part first), ascending; none by default.
 
     Raises
     ------
@@ -70,12 +70,12 @@ class StateSpace:
         return self.n_x - len(self.quaternions)
 
     def difference(self, x: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """Displacements from references to states, ndarray, shape (..., n_dx); turns the short way round.
+        """Displacements from references to states, ndarray, shape (..., n_dx), with the shortest rotations.
 
         Parameters
         ----------
         x, reference : shape (..., n_x)
-            With quaternions of length one, of which a negative is the same attitude. NaN stays NaN.
+            With unit quaternions; a negative one is the same attitude. NaN stays NaN.
         """
         x, reference = _rows(("x", x, self.n_x), ("reference", reference, self.n_x))
         if not self.quaternions:
@@ -97,7 +97,7 @@ class StateSpace:
         return slope
 
     def checked(self, name: str, x: np.ndarray) -> np.ndarray:
-        """States as they are, shape (..., n_x); InputError for a quaternion whose length is not one."""
+        """Return states unchanged, shape (..., n_x); raise InputError for a quaternion whose length is not one."""
         states = finite_array(name, x)
         if states.shape[-1:] != (self.n_x,):
             raise InputError(f"{name} must have shape (..., {self.n_x}), got shape {states.shape}")
@@ -112,17 +112,17 @@ class StateSpace:
 
     @cached_property
     def _places(self) -> list[tuple[slice, slice]]:
-        """Entries of x that are each quaternion, and entries of dx that are its turn."""
+        """Entries of each quaternion in x, and of its rotation in dx."""
         return [(slice(p, p + 4), slice(p - k, p - k + 3)) for k, p in enumerate(self.quaternions)]
 
     @cached_property
     def _kept(self) -> np.ndarray:
-        """Entries of x in the order of dx, vector parts in place of turns."""
+        """Entries of x in the order of dx, with vector parts for rotations."""
         return np.setdiff1d(np.arange(self.n_x), self.quaternions)
 
     @staticmethod
     def _nearer(p: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """Of a quaternion and its negative the one nearer to the reference."""
+        """The quaternion or its negative, whichever is nearer to the reference."""
         return np.where((p * reference).sum(axis=-1, keepdims=True) < 0, -p, p)
 
 

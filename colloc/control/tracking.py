@@ -19,11 +19,10 @@ from colloc.support.display import short
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """A predicted motion, sampled, with feedback that keeps a mechanism on it.
+    """A sampled predicted motion with feedback that keeps a mechanism on it.
 
-    Controls are held for the duration of a step, as a digital controller does:
-    tau[k] = u[k] + gains[k] (x - x[k]) with the state x = (q, qd) at the beginning of step k, whose quaternions are off
-    by a turn about one axis, see `StateSpace`.
+    Controls are held for the duration of a step, as a digital controller does: tau[k] = u[k] + gains[k] (x - x[k]) with
+    the state x = (q, qd) at the beginning of step k; differences of quaternions are rotations, see `StateSpace`.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ class Tracking:
         Predicted torques, each the mean over its step.
     gains : ndarray, shape (K, n, 2 n)
     system : System
-        The predicted mechanism, one step of the controller after another.
+        The predicted mechanism, with the time step of the controller.
 
     Examples
     --------
@@ -74,20 +73,20 @@ class Tracking:
         Parameters
         ----------
         system : System, optional
-            Of the same time step (see `discretise`); the predicted mechanism by default.
+            A system with the same time step (see `discretise`); the predicted mechanism by default.
         x0 : shape (n_q + n,), optional
-            The predicted state by default.
+            Initial state; the predicted one by default.
         feedback : bool
-            False applies the predicted torques alone.
+            If False, only the predicted torques are applied.
         limits : (lower, upper), optional
-            Of the actuators; torques are clamped.
+            Limits of the actuators, to which torques are clamped.
 
         Returns
         -------
         x : ndarray, shape (K + 1, n_q + n)
             NaN from where the motion diverges.
         u : ndarray, shape (K, n) [N m, N]
-            Torques applied.
+            Applied torques.
         """
         plant: System = self.system if system is None else instance("system", system, System)
         flag("feedback", feedback)
@@ -115,17 +114,17 @@ def time_varying_lqr(
     ----------
     solution : Solution
     steps : int
-        Steps of the controller over the whole motion.
+        Number of steps of the controller over the whole motion.
     q, qd, tau : number or shape (n,) [rad, m], [rad/s, m/s], [N m, N]
-        Deviations that weigh alike; of a ball joint on a quaternion turns about the axes of its link.
+        Deviations of equal weight; rotations about the axes of the link for a ball joint on a quaternion.
     final : float
-        How much more the last state weighs than any other.
+        Weight of the last state relative to the others.
 
     Raises
     ------
     InputError
-        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, for
-        closed chains, whose loops a discrete-time system does not hold, or a joint without inertia.
+        For loads that depend on accelerations or on unknown signals, which have no values off the motion, for closed
+        chains, whose loops a discrete-time system would open, or for a joint without inertia.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def time_varying_lqr(
 
 
 def _mean_torques(solution: Solution, t: np.ndarray) -> np.ndarray:
-    """Mean of the torques over every step: what a held torque must be to bring about the same impulse."""
+    """Mean of the torques over every step: the constant torque with the same impulse."""
     points, weights = leggauss(5)
     times = t[:-1, None] + (points + 1) / 2 * np.diff(t)[:, None]
     tau = solution.at(times.ravel()).tau.reshape(*times.shape, -1)
@@ -170,7 +169,7 @@ def _system(solution: Solution, dt: float) -> System:
     """The solution's mechanism with its loads, constants and parameters at their values."""
     problem, now = solution.problem, solution.problem.instant
     if problem.coordinates is not None:
-        raise InputError("no feedback: a discrete-time system is of a tree, and would let the loops of this chain open")
+        raise InputError("no feedback: a discrete-time system is for trees, and would let the loops of this chain open")
     used = ca.vertcat(*problem.model.symbols, *(load.wrench for load in problem.wrenches))
     for name, symbol in now.signals.items():
         if ca.depends_on(used, symbol):

@@ -1,4 +1,4 @@
-"""Descent on smooth objectives without constraints beside bounds on single variables, movements among them.
+"""Descent on smooth objectives with bounds on single variables and no other constraints, including movements.
 
     bowl = Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
     run = modified_newton(bowl, np.ones(3), Stop(gradient=1e-8, iterations=50))
@@ -10,10 +10,10 @@ bounds on control points; a `co.penalty` stands in for other inequalities.
 
 objective    objectives, stopping rules, results
 methods      steepest descent, BFGS, modified Newton
-line_search  how far to go along a direction
+line_search  step length along a direction
 box          bounds on single variables
 cholesky     a positive definite matrix near an indefinite one
-record       iterates counted and timed
+record       record of iterates
 interior     the interior-point method of motions on the same objectives
 movement     the cost of an NLP without constraints
 spline       any cost of a motion on clamped splines

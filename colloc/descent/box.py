@@ -1,9 +1,9 @@
-"""Bounds on single variables: what is left of a gradient there, and steps that stay within them.
+"""Bounds on single variables: remaining gradients, and steps within the bounds.
 
 D. P. Bertsekas, "Projected Newton methods for optimization problems with simple constraints", SIAM J. Control and
-Optimization 20(2), 1982, pp. 221-246. Variables at a bound that their gradient pushes against are held: they go
-against their own gradient, the others along the direction of the method, and whatever leaves the box is put back on
-its border. Other than along a straight line, many variables can reach their bounds, and leave them, in one step.
+Optimization 20(2), 1982, pp. 221-246. Variables at a bound that their gradient pushes against are held: they follow
+their negative gradient, the others the direction of the method, and the result is projected onto the box. Unlike along
+a straight line, many variables can reach or leave their bounds in one step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from colloc.descent.line_search import Point, Step, satisfies_armijo
 from colloc.support.checks import InputError, float_array, quoted
 
-_NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
+_NEAR = 1e-4  # in units of x: closer variables count as being at a bound
 _TRIALS = 60
 
 
@@ -40,8 +40,8 @@ class VariableBounds:
     def residual(self, point: Point) -> np.ndarray:
         """The residual of the conditions of first order, shape (n,).
 
-        The gradient; of variables held by a bound, their distance from it. Zero where, and only where, the gradient
-        vanishes but for variables at a bound that it pushes them against.
+        The gradient; of variables held by a bound, their distance from it. Zero if and only if the gradient vanishes
+        except for variables at a bound that it pushes them against.
         """
         return np.where(self.held(point), self._projected(point), point.gradient)
 
@@ -52,14 +52,14 @@ class VariableBounds:
         return low | ((point.x >= self.upper - near) & (point.gradient < 0))
 
     def _projected(self, point: Point) -> np.ndarray:
-        """The way x - P(x - gradient) from the projection of a steepest step."""
+        """The vector x - P(x - gradient), from the projection of a steepest step."""
         return np.clip(point.gradient, point.x - self.upper, point.x - self.lower)
 
 
 def box_of(lower: Any, upper: Any, n: int) -> VariableBounds:
     """The box of n variables; bounds are floats for all or one for each.
 
-    InputError for bounds of another shape, that are not numbers, or that leave nothing between them.
+    Raise InputError for bounds of another shape, that are not numbers, or that are not in order.
     """
     arrays = []
     for name, value in (("lower", lower), ("upper", upper)):
@@ -76,9 +76,9 @@ def box_of(lower: Any, upper: Any, n: int) -> VariableBounds:
 def projected_step(
     evaluate: Callable[[np.ndarray], Point], box: VariableBounds, start: Point, direction: np.ndarray, first: float
 ) -> Step | None:
-    """A step along a direction, put back into the box, that lowers the value as the slope promises (Armijo's rule).
+    """A step along a direction, projected onto the box, with sufficient decrease (Armijo's rule).
 
-    The length `first` is tried first, then shorter ones; None where nothing is lowered in 60 trials.
+    The length `first` is tried first, then shorter ones; None without a decrease in 60 trials.
     """
     bound = box.held(start)
     slope, length = float(start.gradient[~bound] @ direction[~bound]), first

@@ -35,7 +35,7 @@ class ChainSample(NamedTuple):
     force, moment : ndarray, shape (N, loops, 3) [N], [N m]
         Of the loops, see `colloc.loops.ChainForces`.
     gap : ndarray, shape (N,) [m, rad]
-        By how much the loops are open, see `colloc.loops.closure_error`.
+        Closure error of the loops, see `colloc.loops.closure_error`.
 
     Examples
     --------
@@ -59,8 +59,8 @@ class ChainMovement:
 
     Splines move the independent coordinates; the others and their rates follow, then the torques, of least weighted
     square where the actuation is redundant, and their derivatives (Lee et al. 2005, section V). W holds the weights of
-    the chain's actuators. Bounds on independent coordinates are the motion's; what else postures must keep to can be
-    asked for by a soft cost.
+    the chain's actuators. Bounds on independent coordinates are those of the motion; other conditions on postures can
+    be added as a soft cost.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class ChainMovement:
     motion : SplineMotion
         Of the independent joints, in their order.
     loads : sequence of Load
-        Of numbers.
+        Loads without symbols.
     compile : bool, Compile or None
         Whether the dynamics run as machine code, see `colloc.Evaluator`.
     soft : Cost, optional
@@ -110,11 +110,11 @@ class ChainMovement:
 
     @cached_property
     def objective(self) -> Objective:
-        """The cost, its gradient and Hessian; infinite where the loops cannot be closed."""
+        """The cost, its gradient and Hessian; infinite if the loops cannot be closed."""
         return self.motion.objective(self._running, self._curvature)
 
     def start(self) -> np.ndarray:
-        """Unknowns of the motion that runs uniformly from one end to the other, see `SplineMotion.line`.
+        """Unknowns of the uniform motion from one end to the other, see `SplineMotion.line`.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class ChainMovement:
         try:
             q = assemble(self.chain, u)
             derivatives = self._dynamics.sensitivities(q, ud, udd)
-        except InputError:  # open, singular, or not driven: the line search is to take a shorter step
+        except InputError:  # open, singular, or not driven: the line search must take a shorter step
             return np.full(len(u), np.inf), np.zeros_like(states)
         weighted = self._weights * derivatives.tau
         slopes = np.einsum("tn,tnc->tc", weighted, derivatives.dtau)
@@ -199,6 +199,6 @@ def _posture_cost(chain: ClosedChain, soft: Cost) -> Batch:
         assert term.fn is not None
         value += term.weight * term.fn(now)
         if ca.depends_on(value, ca.vertcat(qd, qdd, tau, times)):
-            raise InputError(f"soft cost {term.name!r} must depend on the posture alone: on q, and points of links")
+            raise InputError(f"soft cost {term.name!r} must depend only on the posture: on q, and points of links")
     outputs = [ca.densify(ca.vec(part)) for part in (value, *posture_derivatives(chain, q, value))]
     return Batch.of(ca.Function("soft", [q], ca.cse(outputs)), ("q",), [np.arange(o.shape[0]) for o in outputs])

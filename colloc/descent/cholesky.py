@@ -8,7 +8,7 @@ import numpy as np
 
 from colloc.support.checks import InputError, finite_array
 
-_LEAST = 1e-10  # pivots, relative to the matrix: bounds the condition number that a direction can see
+_LEAST = 1e-10  # smallest pivots, relative to the matrix, which bound the condition number
 
 
 class ModifiedCholesky(NamedTuple):
@@ -23,7 +23,7 @@ class ModifiedCholesky(NamedTuple):
     diagonal : ndarray, shape (n,)
         D, all positive.
     added : ndarray, shape (n,)
-        E, never negative, in the order of A; all zero where A is sufficiently positive definite.
+        E, nonnegative, in the order of A; zero if A is sufficiently positive definite.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class ModifiedCholesky(NamedTuple):
 
 
 def modified_cholesky(matrix: np.ndarray) -> ModifiedCholesky:
-    """Factorise a symmetric matrix, making its diagonal as much larger as it takes to be positive definite.
+    """Factorise a symmetric matrix after increasing its diagonal until it is positive definite.
 
     Gill, Murray and Wright (1981), section 4.4.2.2, with symmetric interchanges. Every pivot is at least so large that
     no entry of L sqrt(D) exceeds beta, which leaves sufficiently positive definite matrices as they are, and keeps E
@@ -73,7 +73,7 @@ def modified_cholesky(matrix: np.ndarray) -> ModifiedCholesky:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"matrix must be square, got shape {matrix.shape}")
     n, order = matrix.shape[0], np.arange(matrix.shape[0])
-    rest = np.tril(matrix) + np.tril(matrix, -1).T  # what is left to factorise, from row and column k on
+    rest = np.tril(matrix) + np.tril(matrix, -1).T  # the remaining matrix, from row and column k on
     lower, diagonal, added = np.eye(n), np.zeros(n), np.zeros(n)
     on = np.abs(np.diag(matrix)).max(initial=0.0)
     off = np.abs(np.tril(matrix, -1)).max(initial=0.0)

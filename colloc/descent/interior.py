@@ -1,4 +1,4 @@
-"""An interior-point method on the same objectives, to compare with."""
+"""An interior-point method on the same objectives, for comparison."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from colloc.support.interrupts import reraise_interrupt
 def interior_point(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Descent by the interior-point method that solves motions, under the same stopping rule.
 
-    A Newton method with a filter, or limited-memory quasi-Newton where the objective has no Hessian; see
-    `colloc.solver.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
+    A Newton method with a filter, or limited-memory quasi-Newton if the objective has no Hessian; see
+    `colloc.solver.minimise`. The gradient norm is that of the unscaled objective.
 
-    Parameters, returned values and errors as of `steepest_descent`.
+    Parameters, returned values and errors as in `steepest_descent`.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def interior_point(objective: Objective, x0: np.ndarray, stop: Stop | None = Non
         record.start.x,
         (record.box.lower, record.box.upper),
         done=latest.keep,
-        # Its own rule, in the largest entry, must not be met before ours, in the Euclidean norm.
+        # IPOPT's rule, for the largest entry, must not be met before ours, for the Euclidean norm.
         tolerance=0.1 * rule.gradient / np.sqrt(record.start.x.size),
         iterations=rule.iterations,
     )
@@ -57,7 +57,7 @@ class _Latest:
         return self._point
 
     def keep(self, x: np.ndarray) -> bool:
-        """Put an iterate on record; True when the stopping rule is met."""
+        """Record an iterate; return True when the stopping rule is met."""
         if not np.array_equal(x, self._record.now.x):
             self._record.append(self(x))
         return self._record.status is not None

@@ -1,4 +1,4 @@
-"""How far to go along a direction."""
+"""Line searches."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from colloc.support.arguments import array, callback, instance_of, number, validated
 from colloc.support.checks import InputError, instance
 
-_DECREASE = 1e-4  # of what the slope at the start promises
-_ROUNDING = 1e-13  # of the value: differences below it mean nothing
-_TRIALS = 30  # while looking for an interval, and again within it
+_DECREASE = 1e-4  # fraction of the decrease predicted by the initial slope
+_ROUNDING = 1e-13  # of the value: smaller differences are rounding
+_TRIALS = 30  # trials for an interval, and again within it
 
 
 class Point(NamedTuple):
@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A point along a direction: how many directions away, and the derivative along the direction there.
+    """A point along a direction: its length in directions, and the derivative along the direction.
 
     Examples
     --------
@@ -58,10 +58,10 @@ class Wolfe:
     """
 
     start: Step  # at length 0
-    curvature: float  # below 1; what is left of the slope
+    curvature: float  # below 1; remaining fraction of the slope
 
     def decreases(self, step: Step) -> bool:
-        """Whether the value is low enough; never where it is not finite."""
+        """Whether the value is low enough; False if it is not finite."""
         return satisfies_armijo(self.start.point, step.point, step.length * self.start.slope)
 
     def flat(self, step: Step) -> bool:
@@ -70,12 +70,12 @@ class Wolfe:
 
     @property
     def rounding(self) -> float:
-        """Differences of values that mean nothing."""
+        """Differences of values within rounding."""
         return _ROUNDING * abs(self.start.point.value)
 
 
 def satisfies_armijo(start: Point, point: Point, promised: float) -> bool:
-    """Whether a point keeps enough of a promised change of the value (Armijo's rule); never where it is not finite."""
+    """Whether a point achieves enough of a predicted decrease (Armijo's rule); False if it is not finite."""
     slack = _ROUNDING * abs(start.value)
     return point.finite and point.value <= start.value + _DECREASE * promised + slack
 
@@ -105,13 +105,13 @@ def wolfe_step(
     first : float
         Length to try first.
     curvature : float
-        Share of the slope that may remain: 0.9 for directions of Newton type, 0.1 for steepest descent.
+        Remaining fraction of the slope: 0.9 for directions of Newton type, 0.1 for steepest descent.
 
     Returns
     -------
     Step or None
-        None where the direction does not lead downhill, or no step was found in 30 trials. Where the objective ends
-        while it still falls, a step that decreases it sufficiently is all there is.
+        None if the direction is not one of descent, or no step was found in 30 trials. If the objective is undefined
+        beyond a decreasing part, a step with sufficient decrease is returned.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def wolfe_step(
             return step
         if step.slope >= 0:
             return _zoom(at, wolfe, step, before)
-        # Where the slope would vanish were it linear, within limits.
+        # Zero of the linearly extrapolated slope, within limits.
         bend = (step.slope - before.slope) / (step.length - before.length)
         vanishes = step.length - step.slope / bend if bend > 0 else np.inf
         before, length = step, float(np.clip(vanishes, 2 * step.length, 10 * step.length))
@@ -166,7 +166,7 @@ def _zoom(at: Callable[[float], Step], wolfe: Wolfe, low: Step, high: Step) -> S
 
 
 def _between(low: Step, high: Step) -> float:
-    """Minimiser of the cubic through two values and slopes, away from the ends; the middle where there is no cubic."""
+    """Minimiser of the cubic through two values and slopes, away from the ends; the middle if there is none."""
     width = high.length - low.length
     middle = low.length + width / 2
     if not high.point.finite:

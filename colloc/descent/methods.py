@@ -1,8 +1,8 @@
-"""Steepest descent, BFGS and modified Newton on any smooth objective, within bounds if it has any.
+"""Steepest descent, BFGS and modified Newton on any smooth objective, with optional bounds.
 
 The methods that Lee, Kim, Park, Kim and Bobrow (2005), section V, compare. They share the stopping rule and the line
-search, and differ in the direction only. With bounds, directions are formed in the variables that none holds, and a
-projection takes the place of the line search: see `colloc.descent.box`.
+search, and differ only in the direction. With bounds, directions are formed in the free variables, and a projection
+replaces the line search: see `colloc.descent.box`.
 """
 
 from __future__ import annotations
@@ -22,34 +22,36 @@ from colloc.support.interrupts import reraise_interrupt
 
 
 class _Direction(NamedTuple):
-    """Where to go, and which multiple of it to try first."""
+    """A direction, and the first multiple to try."""
 
     vector: np.ndarray
     first: float
 
 
 class _Move(NamedTuple):
-    """The previous step: from where, and how many directions long."""
+    """The previous step: its start, and its length in directions."""
 
     start: Point
     length: float
 
 
-_Choice = Callable[[Point, _Move | None, np.ndarray], _Direction]  # of the last point and step, and what no bound holds
-_FLAT = 1e-12  # cosine between a step and the change of the gradient: below it there is no curvature to learn
+_Choice = Callable[
+    [Point, _Move | None, np.ndarray], _Direction
+]  # function of the last point and step, and the free variables
+_FLAT = 1e-12  # cosine between a step and the change of the gradient: below, the curvature is not used
 
 
 @reraise_interrupt
 def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
-    """Go against the gradient.
+    """Steps along the negative gradient.
 
-    Converges linearly, at a rate that the condition number of the Hessian sets: on movements, hardly at all.
+    Converges linearly, at a rate set by the condition number of the Hessian: on movements, extremely slowly.
 
     Parameters
     ----------
     objective : Objective
     x0 : ndarray, shape (n,)
-        Where to start.
+        Initial point.
     stop : Stop, optional
         By default a gradient norm of 1e-2 or 200 iterations.
 
@@ -61,7 +63,7 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
     Raises
     ------
     InputError
-        For an x0 that is no finite vector.
+        If x0 is not a finite vector.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
     def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
         if move is None:
             return _Direction(-now.gradient, _initial_length(now))
-        # The same change to first order as last time: Nocedal and Wright (2006), equation 3.60.
+        # The same first-order change as in the previous step: Nocedal and Wright (2006), equation 3.60.
         before, after = move.start.gradient[free], now.gradient[free]
         if not after.any():
             return _Direction(-now.gradient, _initial_length(now))
@@ -84,7 +86,7 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
 
 @reraise_interrupt
 def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
-    """Quasi-Newton directions from an inverse Hessian that the gradients build up.
+    """Quasi-Newton directions from an inverse Hessian built from gradients.
 
     The update of Broyden, Fletcher, Goldfarb and Shanno stays positive definite under the Wolfe conditions; started
     from the identity, scaled after the first step (Nocedal and Wright 2006, equations 6.17 and 6.20). Converges
@@ -104,7 +106,7 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
         nonlocal inverse
         if move is not None:
             s, y = now.x - move.start.x, now.gradient - move.start.gradient
-            # Always, but for rounding, and for steps that a bound cuts short.
+            # True except for rounding, and for steps that a bound shortens.
             if (sy := float(s @ y)) > _FLAT * float(np.linalg.norm(s) * np.linalg.norm(y)):
                 scaled = inverse if inverse is not None else sy / float(y @ y) * np.eye(s.size)
                 bent, along = np.outer(scaled @ y, s) / sy, np.outer(s, s) / sy
@@ -122,10 +124,10 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
 
 @reraise_interrupt
 def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
-    """Newton directions, from a Hessian that is made positive definite where it is not.
+    """Newton directions, from a Hessian that is made positive definite if necessary.
 
-    The modified Cholesky factorisation of Gill, Murray and Wright (1981): every direction leads downhill, and near a
-    minimum it is Newton's own. Converges quadratically.
+    The modified Cholesky factorisation of Gill, Murray and Wright (1981): every direction is one of descent, and near a
+    minimum that of Newton's method. Converges quadratically.
 
     Parameters, returned values and errors as of `steepest_descent`; also InputError for an objective without Hessian.
 
@@ -151,7 +153,7 @@ def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = No
 
 
 def _initial_length(now: Point) -> float:
-    """A first step no longer than one, in units of x, where nothing is known of the curvature."""
+    """A first step of at most one, in units of x, if the curvature is unknown."""
     return 1 / max(1.0, float(np.linalg.norm(now.gradient)))
 
 
@@ -163,7 +165,7 @@ def _descend(
     direction: _Choice,
     curvature: float,
 ) -> Descent:
-    """Step along directions until the stopping rule says so, or nothing leads on."""
+    """Step along directions until the stopping rule is met, or no step is found."""
     record = DescentRecord(method, objective, x0, Stop() if stop is None else stop)
     now, move, box = record.start, None, record.box
     while (status := record.status) is None:

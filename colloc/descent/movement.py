@@ -1,4 +1,4 @@
-"""Movements by descent: the end conditions hold by construction, the other control points move within bounds."""
+"""Movements by descent: end conditions hold by construction, the other control points vary within bounds."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _STATUS = {
 class Movement:
     """An NLP without constraint rows as a smooth function of its free variables.
 
-    Positions, velocities and accelerations stated at the ends of a spline fix the control points next to them; any
-    choice of the others is a movement that meets them (Lee et al. 2005, section II). Bounds on positions, by
-    `co.bounds(q=...)` or the model's limits, are bounds on control points, between which a spline stays (equation 7);
-    a free duration and unknowns keep theirs. All other inequalities can be a `co.penalty` of the cost. Gradient and
-    Hessian (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
+    Positions, velocities and accelerations prescribed at the ends of a spline fix the control points next to them; the
+    end conditions hold for any choice of the others (Lee et al. 2005, section II). Bounds on positions, by
+    `co.bounds(q=...)` or the model's limits, are bounds on control points, whose hull contains the spline (equation 7);
+    a free duration and unknowns keep their bounds. Other inequalities can be a `co.penalty` in the cost. Gradient and
+    Hessian (equations 8 and 9) are those of the NLP, exact, and by recursions if it was transcribed with one.
 
     Parameters
     ----------
     nlp : NLP
-        Of a problem without constraints beside the state at its ends and bounds on positions, duration and unknowns.
+        Program of a problem whose only constraints are end states and bounds on positions, duration and unknowns.
     parameters : mapping of str to value, optional
-        Replaces default parameter values by name.
+        Parameter values by name, instead of the defaults.
 
     Raises
     ------
@@ -69,11 +69,11 @@ class Movement:
         object.__setattr__(self, "_p", self.nlp.problem.parameter_values(self.parameters))
         if rows := [*dict.fromkeys(label for block in self.nlp.constraints for label in block.rows.labels)]:
             raise InputError(
-                f"a movement by descent knows no constraints but the state at its ends and bounds on positions, "
-                f"duration and unknowns, got {shown(rows)}; use co.solve, or a co.penalty in their place"
+                f"a movement by descent may only have constraints on the state at its ends and bounds on positions, "
+                f"duration and unknowns, got {shown(rows)}; use co.solve, or a co.penalty instead"
             )
         if not self.nlp.free.any():
-            raise InputError("the end conditions fix all variables, there is nothing to choose; use more intervals")
+            raise InputError("the end conditions fix all variables and none is free; use more intervals")
 
     @cached_property
     def objective(self) -> Objective:
@@ -96,7 +96,7 @@ class Movement:
         return Objective(first, hessian, nlp.lower[free], nlp.upper[free])
 
     def whole(self, x: np.ndarray) -> np.ndarray:
-        """The NLP's decision vector: free variables x, ndarray, shape (n,), beside the fixed ones."""
+        """The NLP's decision vector, from free variables x, ndarray, shape (n,), and the fixed ones."""
         x = finite_array("x", x, (int(self.nlp.free.sum()),))
         variables = self.nlp.lower.copy()
         variables[self.nlp.free] = x
@@ -108,14 +108,14 @@ class Movement:
         Parameters
         ----------
         guess : optional
-            As in `solve`; by default the straight line between the stated end postures.
+            As in `solve`; by default the straight line between the prescribed end postures.
         """
         problem = self.nlp.problem
         trajectory = trajectory_of(guess, problem) if isinstance(guess, Solution) else trajectory_from(problem, guess)
         return self.nlp.grid.interpolate(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:
-        """A descent as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""
+        """The result of a descent as a solution, with multipliers of bounds."""
         instance("run", run, Descent, "see co.descent.bfgs")
         multipliers = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
         box = box_of(self.objective.lower, self.objective.upper, run.x.size)

@@ -1,4 +1,4 @@
-"""Objectives of a descent, rules for stopping it, and its result."""
+"""Objectives, stopping rules and results of a descent."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from colloc.transcription.differences import central_difference
 
 @dataclass(frozen=True)
 class Objective:
-    """A smooth function of a vector, with bounds on its entries if wanted and no other constraints.
+    """A smooth function of a vector, with optional bounds on its entries and no other constraints.
 
-    Where the function is not defined (a loop that cannot be closed, say) it returns a value that is not finite: line
-    searches then take shorter steps.
+    If the function is not defined (for example, a loop cannot be closed) it returns a value that is not finite, and
+    line searches take shorter steps.
 
     Parameters
     ----------
     first : callable
-        x, shape (n,) -> value, float, and gradient, shape (n,). Together, because both rest on the same torques.
+        x, shape (n,) -> value, float, and gradient, shape (n,). Both are computed together from the same torques.
     hessian : callable, optional
-        x -> shape (n, n), symmetric. What needs none does not ask for it.
+        x -> shape (n, n), symmetric. Called only by methods that need it.
     lower, upper : float or shape (n,)
-        Bounds on x; infinite where there is none.
+        Bounds on x; may be infinite.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Objective:
         Returns
         -------
         dict
-            Keys "gradient" and, where there is one, "hessian": ||error|| / max(1, ||derivative||).
+            Keys "gradient" and, if there is one, "hessian": ||error|| / max(1, ||derivative||).
         """
         rng = np.random.default_rng(seed)
         exact = {"gradient": (self.first(x)[1], lambda y: np.array(self.first(y)[0]))}
@@ -79,16 +79,16 @@ class Objective:
 
 
 def check_objective(objective: object) -> None:
-    """InputError for anything but an Objective."""
+    """Raise InputError for anything but an Objective."""
     if not isinstance(objective, Objective):
         raise InputError(f"objective must be a co.descent.Objective, got {quoted(objective)}")
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to end: ||gradient|| below a tolerance, as Lee et al. (2005), section VI, or too many iterations.
+    """Stopping rule: ||gradient|| below a tolerance, as in Lee et al. (2005), section VI, or an iteration limit.
 
-    At bounds that the gradient pushes x against, the distance from the bound stands for its entries.
+    For entries that the gradient pushes against a bound, the distance from the bound is used.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ class Stop:
 
 
 class DescentStatus(StrEnum):
-    """How a descent ended. Only `CONVERGED` is success.
+    """The end of a descent. Only `CONVERGED` is success.
 
-    Without a step the gradient is wrong, or what it promises is lost in the rounding of the value.
+    `NO_STEP` means that the gradient is wrong, or that the decrease is below the rounding of the value.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class DescentStatus(StrEnum):
 
     CONVERGED = "converged"
     ITERATION_LIMIT = "iteration limit"
-    NO_STEP = "no step lowers the value as its gradient promises"
+    NO_STEP = "no step decreases the value as the gradient predicts"
     NOT_FINITE = "value, gradient or Hessian is not finite"
 
 
@@ -136,7 +136,7 @@ class History:
     ----------
     value : float
     gradient_norm : float
-        As `Stop` takes it.
+        As in `Stop`.
     step : float
         Distance from the iterate before.
     evaluations : int
@@ -170,7 +170,7 @@ class Descent(Tabular):
         The last iterate, whatever the status.
     value : float
     gradient : ndarray, shape (n,)
-        Of the objective; at a bound that holds x, minus the multiplier of that bound.
+        Gradient of the objective; at an active bound, minus the multiplier of the bound.
     status : DescentStatus
     stop : Stop
     history : History
@@ -203,7 +203,7 @@ class Descent(Tabular):
 
     @property
     def evaluations(self) -> int:
-        """How often the value and gradient were computed."""
+        """Number of evaluations of value and gradient."""
         return int(self.history.evaluations[-1])
 
     @property

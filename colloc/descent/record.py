@@ -1,4 +1,4 @@
-"""Counting, timing and stopping, the same for every method."""
+"""Counting, timing and stopping, common to all methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colloc.support.threads import raise_if_stopped
 class DescentRecord:
     """The iterates of one descent so far; the clock starts when it is made.
 
-    The start x0, shape (n,), is taken to the nearest point within the objective's bounds.
+    The start x0, shape (n,), is projected onto the objective's bounds.
     """
 
     def __init__(self, method: str, objective: Objective, x0: np.ndarray, stop: Stop):
@@ -40,7 +40,7 @@ class DescentRecord:
         return Point(x, float(value), np.asarray(gradient, dtype=float))
 
     def append(self, point: Point) -> None:
-        """One more iterate."""
+        """Append an iterate."""
         raise_if_stopped()
         norm, step = float(np.linalg.norm(self.box.residual(point))), float(np.linalg.norm(point.x - self.now.x))
         self._rows.append((point.value, norm, step, self._evaluations, time.perf_counter() - self._begin))
@@ -48,7 +48,7 @@ class DescentRecord:
 
     @property
     def status(self) -> DescentStatus | None:
-        """Why to stop here; None if there is no reason."""
+        """The status with which to stop; None to continue."""
         if not self.now.finite:
             return DescentStatus.NOT_FINITE
         if self._rows[-1][1] < self._stop.gradient:
@@ -58,6 +58,6 @@ class DescentRecord:
         return None
 
     def result(self, status: DescentStatus) -> Descent:
-        """The descent, as it ended."""
+        """The result of the descent."""
         now, history = self.now, History(*map(np.array, zip(*self._rows, strict=True)))
         return Descent(self._method, now.x, now.value, now.gradient, status, self._stop, history)

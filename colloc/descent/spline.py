@@ -1,4 +1,4 @@
-"""Clamped splines as plain arrays, for integrals that no `Problem` states: closed chains solved inside, for one."""
+"""Clamped splines as plain arrays, for integrals outside a `Problem`, such as those of closed chains."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Curvature = Callable[[np.ndarray], np.ndarray]
 class SplineMotion:
     """Motions of n coordinates on clamped B-splines that meet given states at both ends.
 
-    k given derivatives (position, velocity, acceleration) settle the k control points next to an end; the others are
-    the unknowns x, point after point (Lee et al. 2005, section II). Whatever x is, the ends are met.
+    k prescribed derivatives (position, velocity, acceleration) determine the k control points next to an end; the
+    others are the unknowns x, point after point (Lee et al. 2005, section II). The end conditions hold for all x.
 
     Parameters
     ----------
     start, end : shape (k, n), k from 1 to 3
-        Positions and, as far as they are given, velocities and accelerations.
+        Positions, and optionally velocities and accelerations.
     duration : float [s]
     intervals : int
         Polynomial pieces; each coordinate has intervals + degree control points.
     degree : int
         At least 3 (cubic), so that accelerations are continuous.
     lower, upper : float or shape (n,), optional
-        Bounds on positions. They are put on control points, between which a spline stays at all times (equation 7).
+        Bounds on positions, imposed on control points, whose hull contains the spline (equation 7).
 
     Raises
     ------
@@ -67,7 +67,7 @@ class SplineMotion:
         count("intervals", self.intervals, at_least=1)
         count("degree", self.degree, at_least=3)
         if (points := self.intervals + self.degree) <= (fixed := len(self.start) + len(self.end)):
-            raise InputError(f"the ends settle {fixed} of {points} control points, nothing is free; use more intervals")
+            raise InputError(f"the ends fix {fixed} of {points} control points and none is free; use more intervals")
         for name, end in (("start", self.start), ("end", self.end)):
             if not np.array_equal(box_of(self.lower, self.upper, self.n).project(end[0]), end[0]):
                 raise InputError(f"{name} must be within bounds {self.lower!r} and {self.upper!r}, got {end[0]}")
@@ -106,7 +106,7 @@ class SplineMotion:
 
     @cached_property
     def _settled(self) -> np.ndarray:
-        """Control points with zeros where they are free."""
+        """Control points, with zeros for free ones."""
         points = np.zeros((self.intervals + self.degree, self.n))
         first, last = self.basis(np.array([0.0, self.duration])).swapaxes(0, 1)
         i, j = len(self.start), len(self.end)
@@ -131,13 +131,13 @@ class SplineMotion:
         return self.basis(self.quadrature[0] if t is None else t) @ points
 
     def line(self) -> np.ndarray:
-        """Unknowns of the motion that runs uniformly from one end to the other, as far as these let it."""
+        """Unknowns of the uniform motion from one end to the other, as far as end conditions permit."""
         s = self._spline.greville()[:, None]
         points = (1 - s) * self.start[0] + s * self.end[0]
         return points[len(self.start) : len(points) - len(self.end)].ravel()
 
     def nearest(self, q: np.ndarray) -> np.ndarray:
-        """Unknowns of the motion of least squared distance from given positions: a coarser motion's, to go on from.
+        """Unknowns of the motion of least squared distance from given positions, such as those of a coarser motion.
 
         Parameters
         ----------

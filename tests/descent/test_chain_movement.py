@@ -208,7 +208,7 @@ def test_misfits_are_refused():
     for soft in (3.0, co.duration(), co.final_cost(lambda now: now.q[0])):
         with pytest.raises(co.InputError, match=r"soft must be a .* of the posture"):
             ChainMovement(chain, rest((0.5,), (2.5,)), soft=soft)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(co.InputError, match="soft cost 'integral' must depend on the posture alone"):
+    with pytest.raises(co.InputError, match="soft cost 'integral' must depend only on the posture"):
         ChainMovement(chain, rest((0.5,), (2.5,)), soft=co.integral(lambda now: now.qd[0]))
     with pytest.raises(co.InputError, match="end must be within bounds -1 and 2"):
         SplineMotion(np.zeros((1, 1)), np.full((1, 1), 2.5), 1.0, 5, lower=-1, upper=2)

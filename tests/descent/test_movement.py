@@ -221,7 +221,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_constraints_are_refused_by_name(name: str):
     with pytest.raises(
-        co.InputError, match=f"knows no constraints but the state at its ends and bounds on .*, got .*{name}"
+        co.InputError, match=f"may only have constraints on the state at its ends and bounds on .*, got .*{name}"
     ):
         Movement(co.transcribe(REFUSED[name], co.BSpline(5)))
 
