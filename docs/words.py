@@ -18,7 +18,7 @@ from colloc.support.display import Table
 DOCS = Path(__file__).parent
 BUDGETS = {"howto": 12_500, "tutorials": 7_000, "theory": 4_000, "others": 4_500}  # words
 CELL, SENTENCE = 40, 18  # words in the longest cell of a table, and in the median sentence
-BOXES = "(?:note|tip|warning|admonition|seealso)"  # directives with prose
+BOXES = "(?:note|tip|warning|admonition|seealso|dropdown)"  # directives with prose
 MADE = ("build", "reference", "gallery")  # by the build
 
 
@@ -63,9 +63,7 @@ def read(text: str) -> Page:
     """A page in Markdown as words."""
     text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)
     text = re.sub(r"<!--.*?-->|^%.*$", "", text, flags=re.S | re.M)
-    text = re.sub(
-        r"^(`{3,}|:{3,})\{(note|tip|warning|admonition|seealso)\}.*?\n(.*?)^\1$", r"\3", text, flags=re.S | re.M
-    )
+    text = re.sub(rf"^(`{{3,}}|:{{3,}})\{{{BOXES}\}}.*?\n(.*?)^\1$", r"\2", text, flags=re.S | re.M)
     text = re.sub(r"^(`{3,}|:{3,}).*?^\1$", "", text, flags=re.S | re.M)
     text = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)(\{[^}]*\})?", "", text)
