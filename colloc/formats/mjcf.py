@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from colloc.formats.limits import NewLimits
 from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.ball import BALLS, QUATERNION, BallScrew
@@ -42,7 +43,13 @@ _ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
 
 
 @spelt
-def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, balls: str = "angles") -> Reading:
+def from_mjcf(
+    path: str | os.PathLike[str],
+    friction_velocity: float = 0.1,
+    *,
+    balls: str = "angles",
+    limits: Mapping[str, Any] | None = None,
+) -> Reading:
     """The mechanism of a MuJoCo file: MJCF, or any other format of MuJoCo's compiler.
 
     MuJoCo compiles the file, so that defaults, includes, frames and masses from shapes are MuJoCo's. Bodies are read
@@ -60,6 +67,8 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
         Rate below which the friction of joints is smoothed, see `Friction`.
     balls : "angles" or "quaternion"
         Whether free and ball joints have three angles, or a unit quaternion, as in MuJoCo: see `spherical`.
+    limits : mapping of str to value, or of str to mapping of joint to value, optional
+        Limits that replace, scale or lift those in the file, as of `from_urdf`.
 
     Returns
     -------
@@ -94,7 +103,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
     compiled, warnings = _compiled(path)
     reader = _MjcfReader(compiled, velocity, balls == QUATERNION)
     reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
-    return reader.reading()
+    return reader.reading(NewLimits(limits))
 
 
 def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
@@ -133,7 +142,7 @@ class _MjcfReader:
         self._motors = self._drives()
         self._idle_held = bool(self._motors) and not self._ties[1]  # a closed chain knows its actuators by itself
 
-    def reading(self) -> Reading:
+    def reading(self, limits: NewLimits) -> Reading:
         m, notes = self.m, self.notes
         couplings, loops, fixed_at = self._ties
         bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
@@ -141,7 +150,8 @@ class _MjcfReader:
             raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
         name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
-        model = Model([self._led(body, couplings) for body in bodies], gravity, name, self._markers(), couplings)
+        bodies = limits.applied(self._led(body, couplings) for body in bodies)
+        model = Model(bodies, gravity, name, self._markers(), couplings)
         initial = self._posture(m.qpos0)
         model = model.frozen(fixed_at) if fixed_at else model
         for name in fixed_at:

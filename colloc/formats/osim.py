@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
+from colloc.formats.limits import NewLimits
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
 from colloc.formats.osim_forces import OsimForces
 from colloc.formats.reading import Notes, Reading
@@ -51,7 +52,9 @@ _GRAVITY = "0 -9.80665 0"
 
 
 @spelt
-def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> Reading:
+def from_osim(
+    path: str | os.PathLike[str], *, smooth: float | None = None, limits: Mapping[str, Any] | None = None
+) -> Reading:
     """The skeleton of an OpenSim file, with its muscles, contact, springs, motors and loops.
 
     Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free and custom ones), with
@@ -72,6 +75,8 @@ def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> R
         the ranges of the coordinates. The third derivative of a cubic spline jumps at its points, and with it the
         slopes of torques, at which solvers stall. 1e-4 is more exact than knees are known. By default the file's
         functions.
+    limits : mapping of str to value, or of str to mapping of joint to value, optional
+        Limits that replace, scale or lift those in the file, as of `from_urdf`.
 
     Returns
     -------
@@ -110,7 +115,7 @@ def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> R
     """
     if smooth is not None:
         smooth = finite_number("smooth", smooth, positive=True)
-    return _OsimReader(OsimDocument(path)).reading(smooth)
+    return _OsimReader(OsimDocument(path)).reading(smooth, NewLimits(limits))
 
 
 @dataclass
@@ -153,9 +158,9 @@ class _OsimReader:
         self._taken = {part.name for part in document.all("Body")}
         self._couplings: dict[str, Coupling] = {}
 
-    def reading(self, smooth: float | None) -> Reading:
+    def reading(self, smooth: float | None, limits: NewLimits) -> Reading:
         document, notes = self.document, self.notes
-        bodies = [body for joint, part in self._outward() for body in self._bodies(joint, part)]
+        bodies = limits.applied(body for joint, part in self._outward() for body in self._bodies(joint, part))
         gravity = numbers_in(document.model, "gravity", 3, "the model", _GRAVITY)
         name = document.model.get("name") or "opensim"
         with lines_of(document.model):

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
+from colloc.formats.limits import NewLimits
 from colloc.formats.numbers import parse_number, parse_numbers
 from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.formats.srdf import read_postures
@@ -57,6 +58,7 @@ def from_urdf(
     inertia: str = "strict",
     srdf: str | os.PathLike[str] | None = None,
     balls: str = "angles",
+    limits: Mapping[str, Any] | None = None,
 ) -> Reading:
     """The mechanism of a URDF file.
 
@@ -86,6 +88,10 @@ def from_urdf(
         An SRDF file with named postures (group states).
     balls : "angles" or "quaternion"
         Whether floating bodies, including a free base, have three angles, or a unit quaternion: see `spherical`.
+    limits : mapping of str to value, or of str to mapping of joint to value, optional
+        Changes of "position", "velocity", "acceleration" or "torque" limits, of all joints or by joint: (lower, upper)
+        replaces those in the file, a factor scales them, and None lifts them. Many files write an effort of 0 for one
+        that nobody knows: ``limits={"torque": None}``.
 
     Returns
     -------
@@ -116,15 +122,18 @@ def from_urdf(
     >>> reading = co.formats.from_urdf("hand.urdf")
     >>> reading.model.joint_names, str(reading.model.couplings["right"])
     (('left',), '1 left')
+    >>> co.formats.from_urdf("hand.urdf", limits={"velocity": 0.5, "torque": {"left": None}}).model.joints[0].limits
+    Limits(position=(0.0, 0.04), velocity=(-0.05, 0.05), torque=(-inf, inf), acceleration=(-inf, inf))
     """
     velocity = finite_number("friction_velocity", friction_velocity, positive=True)
     held = mapping("hold", hold)
     choice("base", base, ("fixed", "free"))
     choice("balls", balls, BALLS)
     choice("inertia", inertia, ("strict", "nearest", "given"))
+    new_limits = NewLimits(limits)
     robot = _root(path)
     colors = {material.get("name", ""): rgba for material in robot.iter("material") if (rgba := _rgba(material))}
-    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)), balls, colors)
+    reader = _UrdfReader(new_limits, velocity, inertia, os.path.dirname(os.path.abspath(path)), balls, colors)
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
     for tag in others(robot, ("link", "joint", "transmission", "material")):
         reader.notes.leave_out(f"<{tag}>", "the robot")
@@ -135,6 +144,7 @@ def from_urdf(
         with lines_of(links[link] if joint is None else joint):
             bodies += reader.bodies(links[link], joint, free=base == "free")
     with lines_of(robot):
+        bodies = new_limits.applied(bodies)
         tips = {body.name for body in bodies} - {body.parent for body in bodies}
         frames = [b.name for b in bodies if b.name in tips and not b.joint.moves and b.mass.is_zero() and b.parent]
         markers = {name: (name, (0.0, 0.0, 0.0)) for name in frames}
@@ -229,8 +239,16 @@ def _coupling(name: str, joints: Mapping[str, Element], known: dict[str, Couplin
 class _UrdfReader:
     """Reader of links and joints, with notes for the report."""
 
-    def __init__(self, friction_velocity: float, inertia: str, folder: str, balls: str, colors: Mapping[str, Color]):
-        self.notes = Notes()
+    def __init__(
+        self,
+        limits: NewLimits,
+        friction_velocity: float,
+        inertia: str,
+        folder: str,
+        balls: str,
+        colors: Mapping[str, Color],
+    ):
+        self.notes, self._limits = Notes(), limits
         self._folder, self._colors = folder, colors
         self.shapes: list[LinkShape] = []
         self._friction_velocity, self._inertia = friction_velocity, inertia
@@ -334,7 +352,11 @@ class _UrdfReader:
         friction = Friction(level, self._friction_velocity) if level else None
         make = prismatic if kind == "prismatic" else revolute
         return make(
-            direction, place, _limits(joint, kind, what), name=name, passive=Passive(damping, friction=friction)
+            direction,
+            place,
+            _limits(joint, kind, name, self._limits),
+            name=name,
+            passive=Passive(damping, friction=friction),
         )
 
     def doubt(self, model: Model) -> None:
@@ -343,11 +365,11 @@ class _UrdfReader:
         still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
         idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
         if still:
-            warn(f"joint {shown(still)} cannot move: the velocity limit is 0")
+            warn(f"joint {shown(still)} cannot move: the velocity limit is 0; limits={{'velocity': None}} lifts it")
         if idle:
             warn(
-                f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; state one, "
-                "or leave it out"
+                f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; if it is "
+                'unknown, limits={"torque": None} lifts it'
             )
 
     def gears(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
@@ -404,21 +426,28 @@ def _shapes(link: Element, name: str, folder: str, colors: Mapping[str, Color]) 
                 yield LinkShape(name, role, shape.tag, place, dict(shape.attrib), folder, color=color)
 
 
-def _limits(joint: Element, kind: str, what: str) -> Limits:
+def _limits(joint: Element, kind: str, name: str, new: NewLimits) -> Limits:
+    """Limits in the file, as far as no others replace them."""
+    what = f"joint {name!r}"
     limit = child_of(joint, "limit", what, optional=kind == "continuous")
     if limit is None:
         return Limits()
     with lines_of(limit):
-        position = (-math.inf, math.inf)
-        if kind != "continuous":
+        limits = {}
+        if kind != "continuous" and not new.replaces(name, "position"):
             lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
-            position = _unlimited(lower), _unlimited(upper)
-        symmetric = {}
+            limits["position"] = _unlimited(lower), _unlimited(upper)
         for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
-            if limit.get(key) is not None:
+            if limit.get(key) is not None and not new.replaces(name, quantity):
                 size = _unlimited(number_of(limit, key, f"limit of {what}"))
-                symmetric[quantity] = (-size, size)
-        return Limits(position, **symmetric)
+                limits[quantity] = (-size, size)
+        for quantity, (lower, upper) in limits.items():
+            if lower > upper:
+                raise InputError(
+                    f"{quantity} limits of {what} are exchanged, lower={lower:g}, upper={upper:g}: give others, as in "
+                    f"limits={{{quantity!r}: {{{name!r}: ({min(lower, upper):g}, {max(lower, upper):g})}}}}"
+                )
+        return Limits(**limits)
 
 
 def _unlimited(number: float) -> float:

@@ -1,0 +1,119 @@
+"""Limits that take the place of those in a file, in every reader."""
+
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import pytest
+
+import colloc as co
+from colloc.formats import from_mjcf, from_osim, from_urdf
+
+URDF = """<robot name="arm"><link name="base"/>{links}</robot>"""
+LINK = """<link name="l{k}"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="l{k}"/><origin xyz="0.4 0 0"/>
+  <axis xyz="0 0 1"/><limit lower="{lower}" upper="{upper}" effort="{effort}" velocity="{speed}"/></joint>"""
+MJCF = """<mujoco><worldbody><body><joint name="j1" axis="0 0 1" range="-90 90" limited="true"/>
+  <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.02"/></body></worldbody>
+  <actuator><motor joint="j1" gear="30" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>"""
+OSIM = """<OpenSimDocument Version="40000"><Model name="pendulum">
+  <BodySet name="bodyset"><objects><Body name="rod"><mass>1</mass><mass_center>0 -0.5 0</mass_center>
+    <inertia>0.1 0.01 0.1 0 0 0</inertia></Body></objects></BodySet>
+  <JointSet name="jointset"><objects><PinJoint name="hinge">
+    <socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/rod</socket_child_frame>
+    <coordinates><Coordinate name="j1"><range>-1.5 1.5</range></Coordinate></coordinates>
+  </PinJoint></objects></JointSet></Model></OpenSimDocument>"""
+
+
+@pytest.fixture
+def urdf(tmp_path: Path) -> Callable[..., Path]:
+    def written(effort: float = 30.0, lower: float = -1.0, upper: float = 2.0, speed: float = 3.0) -> Path:
+        numbers = {"effort": effort, "lower": lower, "upper": upper, "speed": speed}
+        links = (LINK.format(k=k, parent="base" if k == 1 else f"l{k - 1}", **numbers) for k in (1, 2))
+        path = tmp_path / "arm.urdf"
+        path.write_text(URDF.format(links="".join(links)))
+        return path
+
+    return written
+
+
+def limits(reading: co.formats.Reading, quantity: str) -> list[tuple[float, float]]:
+    return [getattr(joint.limits, quantity) for joint in reading.model.joints]
+
+
+@pytest.mark.parametrize(
+    ("change", "of", "expected"),
+    [
+        ({"torque": None}, "torque", [(-inf, inf)] * 2),
+        ({"torque": 0.5}, "torque", [(-15, 15)] * 2),
+        ({"torque": {"j2": 2}}, "torque", [(-30, 30), (-60, 60)]),
+        ({"position": {"j1": (0, 1)}}, "position", [(0, 1), (-1, 2)]),
+        ({"velocity": (-1, 4)}, "velocity", [(-1, 4)] * 2),
+        ({"acceleration": {"j1": (-5, 5)}}, "acceleration", [(-5, 5), (-inf, inf)]),
+        ({"velocity": {"j2": None}, "torque": None}, "velocity", [(-3, 3), (-inf, inf)]),
+        ({"torque": None}, "position", [(-1, 2)] * 2),
+    ],
+)
+def test_limits_are_replaced_scaled_and_lifted(urdf, change, of, expected):
+    assert limits(from_urdf(urdf(), limits=change), of) == expected
+
+
+def test_limits_in_the_files_of_other_programs(tmp_path):
+    path = tmp_path / "arm.osim"
+    path.write_text(OSIM)
+    assert limits(from_osim(path, limits={"position": 0.5, "torque": (-9, 9)}), "position") == [(-0.75, 0.75)]
+    assert limits(from_osim(path, limits={"torque": (-9, 9)}), "torque") == [(-9, 9)]
+
+
+def test_limits_in_mjcf(tmp_path):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "arm.xml"
+    path.write_text(MJCF)
+    assert limits(from_mjcf(path), "torque") == [(-30, 30)]
+    assert limits(from_mjcf(path, limits={"torque": {"j1": 2.0}}), "torque") == [(-60, 60)]
+
+
+def test_an_effort_of_zero_is_doubted_with_the_argument_that_lifts_it(urdf):
+    with pytest.warns(co.support.InputWarning, match=r"unknown, limits=\{\"torque\": None\} lifts it"):
+        from_urdf(urdf(effort=0.0))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=(1.0, 0.5), qd=0.0)]
+    model = from_urdf(urdf(effort=0.0), limits={"torque": None}).model
+    fastest = co.solve(co.Problem(model, co.Free(0.05, 20.0), co.duration() + rates(), ends), co.BSpline(12))
+    assert fastest.duration > 1 / 3  # s, at 3 rad/s
+    with pytest.warns(co.support.InputWarning, match=r"velocity limit is 0; limits=\{'velocity': None\} lifts it"):
+        from_urdf(urdf(speed=0.0))
+
+
+def rates() -> co.problem.Cost:
+    return 1e-4 * co.integral(lambda now: ca.sumsqr(now.tau))
+
+
+def test_exchanged_limits_are_refused_with_the_argument_that_replaces_them(urdf):
+    path = urdf(lower=2.775, upper=-2.775)
+    with pytest.raises(co.InputError, match=r"exchanged.*limits=\{'position': \{'j1': \(-2\.775, 2\.775\)\}\}"):
+        from_urdf(path)
+    both = {"j1": (-2.775, 2.775), "j2": None}
+    assert limits(from_urdf(path, limits={"position": both}), "position") == [(-2.775, 2.775), (-inf, inf)]
+    with pytest.raises(co.InputError, match=r"velocity limits of joint 'j1' are exchanged, lower=1, upper=-1"):
+        from_urdf(urdf(speed=-1.0))
+    assert limits(from_urdf(urdf(speed=-1.0), limits={"velocity": (-1, 1)}), "velocity") == [(-1, 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"effort": None}, "no quantity of limits named 'effort'; did you mean 'torque'"),
+        ({"torque": "none"}, r"limits torque must be \(lower, upper\), a factor, or None for no limit, got 'none'"),
+        ({"torque": -2.0}, "factor of limits torque must be finite and positive, got -2"),
+        ({"torque": {"j3": None}}, "no joint that moves named 'j3'"),
+        ({"position": {"j1": (1, 0)}}, "lower bound exceeds upper bound, got lower=1, upper=0"),
+        ({"position": {"j1": (1, 2, 3)}}, r"limits position of 'j1' must be \(lower, upper\)"),
+        ([("torque", None)], "limits must be a mapping"),
+    ],
+)
+def test_misuse(urdf, change: Any, words: str):
+    with pytest.raises(co.InputError, match=words):
+        from_urdf(urdf(), limits=change)
