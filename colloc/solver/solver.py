@@ -125,7 +125,7 @@ class Outcome:
     cost_tolerance : float
         The tolerance of the cost.
     strategy : str
-        Strategy of a solver that may try several, such as "monotone barrier".
+        Strategy of a solver that may try several, such as "adaptive barrier".
     scale : Scale, optional
         Scale of the program, for a later run; not stored in files.
 
