@@ -7,7 +7,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.studies.classics.published.statement import Statement
@@ -201,16 +200,19 @@ def along_the_velocity() -> dict[str, Any]:
     elements, angle, w = ca.SX.sym("elements", 5), ca.SX.sym("angle"), ca.SX.sym("w")
     direction = ahead(elements, angle)
     states = ca.vertcat(elements, angle, w)
-    rates = ca.Function("rates", [states], [spiral(elements, angle, w, direction, ca.SX(-25.0))])
-    heading = ca.Function("heading", [states], [direction])
-    start = [P[0], 0.0, 0.0, H[0], 0.0, pi, 1.0]
-    way = solve_ivp(lambda _, x: np.array(rates(x)).ravel(), (0.0, TIME), start, rtol=1e-8, dense_output=True).sol
+    rates = spiral(elements, angle, w, direction, ca.SX(-25.0))
+    times = np.linspace(0.0, TIME, 401)
+    way = ca.integrator("way", "rk", {"x": states, "ode": rates}, 0.0, times[1:], {"number_of_finite_elements": 1600})
+    start = np.array([P[0], 0.0, 0.0, H[0], 0.0, pi, 1.0])
+    along = np.column_stack([start, np.array(way(x0=start)["xf"])])
+    heading = np.array(ca.Function("heading", [states], [direction])(along))
+
+    def between(rows: np.ndarray) -> Any:
+        return lambda t: np.array([np.interp(t, times, row) for row in rows])
+
     return {
-        "elements": lambda t: way(t)[:5],
-        "angle": lambda t: way(t)[5:6],
-        "w": lambda t: way(t)[6:],
-        "u": lambda t: np.array(heading(way(t))).ravel(),
-    }
+        "elements": between(along[:5]), "angle": between(along[5:6]), "w": between(along[6:]), "u": between(heading),
+    }  # fmt: skip
 
 
 def geodesic() -> co.Problem:
