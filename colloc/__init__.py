@@ -1,8 +1,8 @@
 """Optimisation-based motion prediction of rigid multibody systems.
 
-State a mechanism (`Model`), a motion problem (`Problem`), and `solve`, on a curve of the library's choice or your own
-(`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` tells how far the answer can be trusted between its nodes. A
-motion in phases is stated by `Phases`, problems one after another.
+Define a mechanism (`Model`) and a motion problem (`Problem`), and `solve` it, on a default curve or your own
+(`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` is the error of the answer between its nodes. A motion in
+phases is a `Phases`, a sequence of problems.
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
@@ -24,16 +24,15 @@ The layers, lowest first; each imports only from those listed before it:
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     formats         models and recordings from files of other programs, and the way back
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
-    transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
-    solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
-    errors          how far a motion can be trusted between its nodes; what it violates
+    transcription   control points as variables, the NLP made of blocks; guesses; motions from rest to rest
+    solver          interface of solvers, IPOPT and others; progress; the diagnosis of a failed solve
+    errors          errors of a motion between its nodes, and violations
     solution        the answer: motion at any time, verification
-    optimality      how good an answer is, and what it hangs on
-    refinement      from a problem to a solution, in rounds where asked for: where each starts, which grid comes next;
-                    what a failed one says
+    optimality      conditions of an optimum, sensitivities, active limits, reasons of failures
+    refinement      from a problem to a solution: starts, refinement iterations, warnings and errors
     storage         solutions as files
     sweeps          many solves at once, on any executor: random starts, parameter studies
-    descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
+    descent         steepest descent, BFGS and Newton methods for motions with bounds and no other constraints
     control         iLQR, and feedback around a motion
     plot            figures and animations
     models          ready-made mechanisms
@@ -98,7 +97,7 @@ _TOP = {
     "transcription": "keyframes line transcribe",
 }
 
-# What is reached through a package, as co.solver.Status; of packages without names here all that they list is public.
+# Names reached through a package, such as co.solver.Status; packages without names here are public as listed.
 _PACKAGES = {
     "control": "",
     "curves": "Points Transcription collocation_points graded mesh_ends register",

@@ -23,7 +23,8 @@ FILES = [
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "build" not in path.parts),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]
-ROOMS = "blocks control curves dynamics formats kernels loops model muscles problem storage support"
+ROOMS = """blocks control curves descent dynamics errors formats kernels loops model muscles optimality plot problem
+refinement solution solver storage support sweeps transcription"""
 PLAIN = (*(f"colloc/{room}" for room in ROOMS.split()), "models")  # no sentence begins with "What" there
 
 
