@@ -270,10 +270,10 @@ class BaseSolution(Named[Any], ABC):
             return Status.COARSE
         if self.exceeds(tolerance):
             return Status.VIOLATED
-        dear = self.outcome.judges_cost and self.error["cost"].total > self.outcome.cost_tolerance
-        dear = dear or self.exceeds_tolerance_in_sum
+        costly = self.outcome.judges_cost and self.error["cost"].total > self.outcome.cost_tolerance
+        costly = costly or self.exceeds_tolerance_in_sum
         unconfirmed = self.cost_change > tolerance and self.outcome.cost_tolerance > SURE * tolerance
-        return Status.COARSE if dear or unconfirmed else Status.SOLVED
+        return Status.COARSE if costly or unconfirmed else Status.SOLVED
 
     def exceeds(self, tolerance: float) -> bool:
         """Whether an accurate motion exceeds its bounds; unlike the status, independent of the error of the cost.
