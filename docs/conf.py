@@ -1,4 +1,4 @@
-"""Sphinx configuration: ``python -m sphinx -W --keep-going docs docs/build/html`` builds the pages, offline."""
+"""Sphinx configuration: ``python -m sphinx -j 2 -W --keep-going docs docs/build/html`` builds the pages, offline."""
 
 import os
 import sys

@@ -39,13 +39,13 @@ def test_every_run_and_every_study_with_rows_is_on_a_page():
 
 def test_cells_are_short_and_rows_are_whole():
     kept = records()
-    made = [rows.run_table(family, kept) for family in FAMILIES]
-    made += [rows.benchmark_table(kept), *peers.tables(kept[peers.STUDY].numbers).values()]
+    made = [rows.run_tables(family, kept) for family in FAMILIES]
+    made += [*rows.benchmark_tables(kept).split("\n\n"), *peers.tables(kept[peers.STUDY].numbers).values()]
     made += [rows.provenance(page, kept) for page in ("results", "benchmarks", "compared")]
     for table in made:
-        lines = [line.strip("|").split("|") for line in table.splitlines()]
-        assert {len(line) for line in lines} == {len(lines[0])}, table
-        assert max(len(cell.split()) for line in lines for cell in line) <= 40
+        lines = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("|")]
+        assert len({len(line) for line in lines}) <= 1, table
+        assert max((len(cell.split()) for line in lines for cell in line), default=0) <= 40
 
 
 def test_expressions():
@@ -82,10 +82,10 @@ def test_a_benchmark_shows_its_full_run_once_it_is_kept(monkeypatch: pytest.Monk
         "rows": [["calls", "5", "ms", "ms"], ["at most", "7", "ms", ""], ["dense", "", "ms", "dense"]],
     }
     monkeypatch.setattr(rows, "benchmarks", lambda: {"benchmarks.evaluate": entry})
-    assert "| calls | 5 ms |" in rows.benchmark_table({})
-    assert "dense" not in rows.benchmark_table({})
+    assert "| calls | 5 ms |" in rows.benchmark_tables({})
+    assert "dense" not in rows.benchmark_tables({})
     run = Record("benchmarks.evaluate", "2026-12-01", "", "", 1.0, {}, {"ms": 4.0, "dense": 6.0})
-    table = rows.benchmark_table({run.study: run})
-    assert "| calls | 4 ms |  |" in table
+    table = rows.benchmark_tables({run.study: run})
+    assert "| calls | 4 ms |" in table
     assert "| at most | 7 ms | 2026-11-22 |" in table
     assert "| dense | 6 ms |" in table

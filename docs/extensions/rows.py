@@ -79,30 +79,33 @@ def written(value: float, form: str) -> str:
     return "0" if float(text.replace(",", "")) == 0 else text
 
 
-def run_table(family: str, kept: Mapping[str, Record]) -> str:
-    """Markdown table of the studies of a family: question and quantities, numbers, what others have, day of the run."""
-    body, questions = [], studies()
+def run_tables(family: str, kept: Mapping[str, Record]) -> str:
+    """Markdown of the studies of a family: question, day of the run, and numbers beside those of others."""
+    parts, questions = [], studies()
     for study, rows in rows_of().items():
         if study.partition(".")[0] != family:
             continue
         run, name = kept.get(study), study.partition(".")[2]
-        day = run.date if run else "not recorded"
-        body.append((f"{{ref}}`{name} <study-{study}>`", f"*{questions[study]}*", "", "", day))
-        body += [("", what, f"{shown(term, run.numbers)} {unit}", other, "") for what, term, unit, other in rows if run]
-    return markdown(("study", "", "colloc", "published or independent", "run"), body)
+        day = f"Run of {run.date}." if run else "Not recorded."
+        parts.append(f"{{ref}}`{name} <study-{study}>`: *{questions[study]}* {day}")
+        if run:
+            lines = [(what, f"{shown(term, run.numbers)} {unit}", other) for what, term, unit, other in rows]
+            parts.append(markdown(("", "colloc", "published or independent"), lines))
+    return "\n\n".join(parts)
 
 
-def benchmark_table(kept: Mapping[str, Record]) -> str:
-    """Markdown table of all benchmarks, from full runs where these are kept."""
-    body, questions = [], studies()
+def benchmark_tables(kept: Mapping[str, Record]) -> str:
+    """Markdown of all benchmarks: question and day, and a table of numbers, from full runs where these are kept."""
+    parts, questions = [], studies()
     for study, entry in benchmarks().items():
-        run = kept.get(study)
-        numbers = run.numbers if run else {}
-        body.append((f"`{study.partition('.')[2]}`", f"*{questions[study]}*", "", run.date if run else entry["day"]))
+        run, lines = kept.get(study), []
         for what, number, unit, term in entry["rows"]:
-            value = shown(term, numbers) if term and run else number
-            body += [("", what, f"{value} {unit}", entry["day"] if run and not term else "")] if value else []
-    return markdown(("benchmark", "", "colloc", "run"), body)
+            if value := shown(term, run.numbers) if term and run else number:
+                lines.append((what, f"{value} {unit}", *([entry["day"] if not term else ""] if run else [])))
+        day = run.date if run else entry["day"]
+        parts.append(f"`{study.partition('.')[2]}`: *{questions[study]}* Run of {day}.")
+        parts.append(markdown(("", "colloc", *(["earlier run"] if run else [])), lines))
+    return "\n\n".join(parts)
 
 
 def provenance(page: str, kept: Mapping[str, Record]) -> str:

@@ -3,13 +3,13 @@
     ```{runs} two_link
     ```
 
-is the table of a family's studies, `{measured} benchmarks` that of the benchmarks, `{peers} squat` a table of the
+are the tables of a family's studies, `{measured} benchmarks` those of the benchmarks, `{peers} squat` a table of the
 comparison with other tools, and `{provenance} results` lists the runs with their day, commit and machine.
 """
 
 import peers
 from docutils import nodes
-from rows import benchmark_table, provenance, run_table
+from rows import benchmark_tables, provenance, run_tables
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -33,17 +33,17 @@ class Generated(SphinxDirective):
 
 
 class Runs(Generated):
-    """The table of a family."""
+    """The tables of a family."""
 
     def text(self, word: str) -> str:
-        return run_table(word, records())
+        return run_tables(word, records())
 
 
 class Measured(Generated):
-    """The table of the benchmarks."""
+    """The tables of the benchmarks."""
 
     def text(self, word: str) -> str:
-        return benchmark_table(records())
+        return benchmark_tables(records())
 
 
 class Provenance(Generated):
