@@ -97,7 +97,9 @@ class BSpline(Transcription):
         object.__setattr__(self, "spacing", spacing)
         if self.free:
             if self.nodes is not None:
-                raise InputError(f"nodes move with free knots, as many on every interval: leave out nodes={self.nodes}")
+                raise InputError(
+                    f"nodes of free knots move with them, equally many on intervals: omit nodes={self.nodes}"
+                )
             object.__setattr__(self, "spacing", _spacing(self.spacing, np.diff(self.basis.breakpoints)))
 
     @cached_property

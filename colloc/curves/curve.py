@@ -133,7 +133,7 @@ def register(curve: C) -> C:
     instance("curve", curve, type)
     namesake = CURVES.get(curve.__name__)
     if namesake is not None and is_ours(namesake) and curve.__module__ != namesake.__module__:
-        raise InputError(f"a curve of your own needs a name of its own, and {curve.__name__} is colloc's")
+        raise InputError(f"a curve of your own needs another name: {curve.__name__} is colloc's")
     CURVES[curve.__name__] = curve
     return curve
 
@@ -162,7 +162,7 @@ def check_curve(curve: object) -> Transcription:
             f"derivatives, got {quoted(basis)}"
         )
     if basis.breakpoints[0] != 0 or basis.breakpoints[-1] != 1:
-        raise InputError(f"the basis of {type(curve).__name__} must reach from 0 to 1, got {quoted(basis.breakpoints)}")
+        raise InputError(f"the basis of {type(curve).__name__} must span 0 to 1, got {quoted(basis.breakpoints)}")
     for name, points in (("node_points", answers.node_points()), ("collocation_points", answers.collocation_points())):
         if not isinstance(points, Points):
             raise InputError(f"{type(curve).__name__}.{name} must return colloc.curves.Points, got {quoted(points)}")
@@ -178,7 +178,7 @@ def stored_curve(curve: Transcription) -> dict[str, Any]:
     """A curve for JSON: its type, with the module of a user-defined one, and its arguments."""
     kind, arguments = type(curve), curve.to_dict()
     if reserved := {"type", "module"} & arguments.keys():
-        raise InputError(f"{kind.__name__}.to_dict must not use the name {min(reserved)!r}, which files use themselves")
+        raise InputError(f"{kind.__name__}.to_dict must not use the name {min(reserved)!r}, which files reserve")
     return {"type": kind.__name__} | ({} if is_ours(kind) else {"module": kind.__module__}) | arguments
 
 

@@ -33,7 +33,7 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
         bound = parameters.bind(*args, **kwargs)
         model = instance("model", bound.arguments["model"], Model)
         if not model.bodies:
-            raise InputError("model must have bodies, got no mechanism at all")
+            raise InputError("model must have bodies, got an empty model")
         for name, value in bound.arguments.items():
             if name in _VECTORS:
                 bound.arguments[name] = checked_vector(name, value, model.n_q if name == "q" else model.n)

@@ -45,7 +45,7 @@ def read_csv(path: str | os.PathLike[str]) -> TimeSeriesTable:
     except csv.Error as error:
         raise InputError(f"{str(path)!r} cannot be read as a CSV file: {error}") from None
     if not filled:
-        raise at_line(path, 1, "names of columns must stand in the first line that is not empty")
+        raise at_line(path, 1, "names of columns must be in the first line that is not empty")
     (heading, header), rows = filled[0], filled[1:]
     check_labels(path, heading, [label.strip() for label in header], "column")
     values = [_row(path, line, [cell.strip() for cell in row], header) for line, row in rows]

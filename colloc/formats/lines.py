@@ -41,7 +41,7 @@ def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], la
         numbers = [_number(path, line, *pair) for pair in zip(cells, labels, strict=True)]
     if any(number in (float("inf"), -float("inf")) for number in numbers):
         label = labels[next(k for k, number in enumerate(numbers) if abs(number) == float("inf"))]
-        raise at_line(path, line, f"{label!r} must be finite, or nan where there is no sample, got an infinite number")
+        raise at_line(path, line, f"{label!r} must be finite, or nan for a missing sample, got an infinite number")
     return numbers
 
 
@@ -52,14 +52,14 @@ def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> f
     try:
         return parse_number(cell)
     except ValueError:
-        raise at_line(path, line, f"{label!r} must be a number, or nan or nothing, got {quoted(cell)}") from None
+        raise at_line(path, line, f"{label!r} must be a number, nan or empty, got {quoted(cell)}") from None
 
 
 def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Sequence[int]) -> None:
     """InputError unless the times in some lines are ascending numbers."""
     for k, (time, line) in enumerate(zip(times, lines, strict=True)):
         if time != time:
-            raise at_line(path, line, "there is no time")
+            raise at_line(path, line, "the time is missing")
         if k and time <= times[k - 1]:
             raise at_line(path, line, f"times must rise, got {time:g} s after {times[k - 1]:g} s")
 

@@ -147,7 +147,7 @@ class _MjcfReader:
         couplings, loops, fixed_at = self._ties
         bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
         if not m.njnt:
-            raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
+            raise InputError(f"the file, of {m.nbody - 1} bodies, has no joint")
         name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
         bodies = limits.applied(self._led(body, couplings) for body in bodies)

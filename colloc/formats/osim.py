@@ -225,7 +225,7 @@ class _OsimReader:
                 return PlacedFrame(None if part.name == "ground" else part.name, place)
             if part.element.tag not in _FRAMES:
                 raise wrong(
-                    owner.element, f"frame {path!r} is a {part.element.tag}; what can be read: {', '.join(_FRAMES)}"
+                    owner.element, f"frame {path!r} is a {part.element.tag}; supported are {', '.join(_FRAMES)}"
                 )
             place = self._offset(part, "translation", "orientation") @ place
             path = self.document.socket(part, "parent")
@@ -269,11 +269,12 @@ class _OsimReader:
             if joint.element.tag not in _JOINTS:
                 raise wrong(
                     joint.element,
-                    f"joint {joint.name!r} is a {joint.element.tag}; what can be read: {', '.join(_JOINTS)}",
+                    f"joint {joint.name!r} is a {joint.element.tag}; supported are {', '.join(_JOINTS)}",
                 )
             if document.flag(joint, "reverse"):
                 raise wrong(
-                    joint.element, f"joint {joint.name!r} is reversed, which only old versions have: save it anew"
+                    joint.element,
+                    f"joint {joint.name!r} is reversed, a feature of old versions: save it with a new one",
                 )
             parent, child = self._ends(joint)
             if child.body is None:
@@ -294,7 +295,7 @@ class _OsimReader:
         for name, part in bodies.items():
             if name not in reached:
                 raise wrong(
-                    part.element, f"body {name!r} hangs on no joint that leads to the ground: give it a FreeJoint"
+                    part.element, f"body {name!r} is not connected to the ground by joints: give it a FreeJoint"
                 )
 
     def _bodies(self, joint: Component, part: Component) -> list[Body]:

@@ -67,7 +67,7 @@ class OsimDocument:
         models = root.findall("Model")
         if len(models) != 1:
             raise wrong(
-                root, f"a file of OpenSim has one <Model>, got {', '.join(child.tag for child in root) or 'none'}"
+                root, f"an OpenSim file has one <Model>, got {', '.join(child.tag for child in root) or 'none'}"
             )
         self.model = models[0]
         defaults = [] if (of_kinds := self.model.find("defaults")) is None else list(of_kinds)
@@ -168,7 +168,7 @@ def coupling_of(function: Element, coordinate: str, what: str) -> Coupling:
         inner = coupling_of(function_in(function, what, "function"), coordinate, what)
         scale = float(numbers_in(function, "scale", 1, what, "1")[0])
         return Coupling(coordinate, scale * inner.ratio, scale * inner.offset, inner.curve)
-    raise wrong(function, f"{what} is a {kind}; what can be read: {', '.join(_FUNCTIONS)}")
+    raise wrong(function, f"{what} is a {kind}; supported are {', '.join(_FUNCTIONS)}")
 
 
 def _through_points(function: Element, coordinate: str, what: str) -> Coupling:
@@ -179,7 +179,7 @@ def _through_points(function: Element, coordinate: str, what: str) -> Coupling:
         slope = float((y[1] - y[0]) / (x[1] - x[0]))
         return Coupling(coordinate, slope, float(y[0]) - slope * float(x[0]))
     if function.tag == "PiecewiseLinearFunction":
-        raise wrong(function, f"{what} is piecewise linear: nothing passes its kinks; make it a SimmSpline")
+        raise wrong(function, f"{what} is piecewise linear, and motions cannot follow its kinks: make it a SimmSpline")
     try:
         return Coupling(coordinate, curve=CubicSpline(x, y))
     except InputError as error:

@@ -132,7 +132,7 @@ class OsimForces:
         with lines_of(point.element):
             if kind not in _POINTS:
                 raise InputError(
-                    f"a point of muscle {muscle.name!r} is a {kind}; what can be read: {', '.join(sorted(_POINTS))}"
+                    f"a point of muscle {muscle.name!r} is a {kind}; supported are {', '.join(sorted(_POINTS))}"
                 )
             frame = self._frame(point, document.socket(point, "parent_frame", "body"))
             if kind == "MovingPathPoint":

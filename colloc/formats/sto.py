@@ -33,7 +33,7 @@ def read_sto(path: str | os.PathLike[str], model: Model | None) -> TimeSeriesTab
     lines = read_lines(path, "table of OpenSim's")
     end = next((k for k, line in enumerate(lines) if line.strip().lower() == "endheader"), None)
     if end is None:
-        raise InputError(f"{str(path)!r} is no table of OpenSim's: it has no line endheader")
+        raise InputError(f"{str(path)!r} is no OpenSim table: it has no line endheader")
     metadata = _metadata(lines[:end])
     degrees = _in_degrees(path, lines[:end], metadata)
     width = _width(path, lines[:end], metadata)
@@ -70,8 +70,8 @@ def sto_bytes(table: TimeSeriesTable, path: Path, degrees: bool) -> bytes:
     check_words(table, path)
     if not vectors and (gap := next((name for name, values in table.columns.items() if np.isnan(values).any()), None)):
         warn(
-            f"column {gap!r} for {path.name!r} has gaps, and many of OpenSim's tools read no further than the first; "
-            "between(start, end) is a part of a table"
+            f"column {gap!r} for {path.name!r} has gaps, and many of OpenSim's tools stop reading at the first; "
+            "use between(start, end) for a part of the table"
         )
     head = {key: value for key, value in table.metadata.items() if key not in ("header", *_SAID)}
     head |= {"version": "3", "DataType": "Vec3"} if vectors else {"version": "1"}
@@ -95,7 +95,7 @@ def check_words(table: TimeSeriesTable, path: Path) -> None:
             raise InputError(f"names of columns in {path.name!r} must be without spaces and commas, got {name!r}")
     for key, value in table.metadata.items():
         if re.search(r"[\n\r=]", key + value):
-            raise InputError(f"metadata for {path.name!r} must stand in lines key=value, got {key!r}: {value!r}")
+            raise InputError(f"metadata for {path.name!r} must be lines key=value, got {key!r}: {value!r}")
 
 
 def reaction_columns(
@@ -160,7 +160,7 @@ def _check_counts(
     for key, size in (("nRows", rows), ("nColumns", columns)):
         if metadata.get(key, str(size)) != str(size):
             raise at_line(
-                path, _line_of(head, key), f"{key} is {metadata[key]}, and there are {size}: is the file cut?"
+                path, _line_of(head, key), f"{key} is {metadata[key]}, and there are {size}: is the file truncated?"
             )
 
 

@@ -67,7 +67,7 @@ def read_table(path: str | os.PathLike[str], model: Model | None = None) -> Time
     if model is not None:
         instance("model", model, Model)
         if suffix not in _OPENSIM:
-            raise InputError(f"model tells the units of .sto and .mot files, got it for {str(path)!r}")
+            raise InputError(f"model is for the units of .sto and .mot files, got it for {str(path)!r}")
     if suffix in _OPENSIM:
         return read_sto(path, model)
     readers = {".trc": read_trc, ".csv": read_csv, ".parquet": read_parquet}

@@ -95,7 +95,7 @@ class TimeSeriesTable:
     def __getitem__(self, name: str) -> np.ndarray:
         if isinstance(name, list | tuple):
             raise InputError(
-                "columns are taken one by one: several are np.column_stack([table[name] for name in names])"
+                "select columns one by one; for several use np.column_stack([table[name] for name in names])"
             )
         if text("name of a column", name) not in self.columns:
             raise unknown_name("column of the table", name, self.columns)
@@ -133,7 +133,7 @@ class TimeSeriesTable:
         inside = (self.t >= start) & (self.t <= end)
         if not inside.any():
             span = f"{self.t[0]:g} to {self.t[-1]:g} s" if self.t.size else "nothing"
-            raise InputError(f"start and end must have samples between them, got {start:g} and {end:g} s of {span}")
+            raise InputError(f"there must be samples between start and end, got {start:g} and {end:g} s of {span}")
         columns = {name: values[inside] for name, values in self.columns.items()}
         return TimeSeriesTable(self.t[inside] - self.t[inside][0], columns, self.units, self.metadata)
 
@@ -184,7 +184,7 @@ def _column(name: str, values: Any, size: int) -> np.ndarray:
     if column.ndim not in (1, 2) or column.shape[0] != size or column.shape[1:] == (0,):
         raise InputError(f"column {name!r} must have shape ({size},) or ({size}, k), got shape {column.shape}")
     if np.isinf(column).any():
-        raise InputError(f"column {name!r} must be finite, or NaN where there is no sample, got {column}")
+        raise InputError(f"column {name!r} must be finite, or NaN if missing, got {column}")
     column.flags.writeable = False
     return column
 

@@ -35,7 +35,7 @@ def read_trc(path: str | os.PathLike[str]) -> TimeSeriesTable:
     samples = np.array([_row(path, line, row, labels) for line, row in rows]).reshape(len(rows), 1 + 3 * size)
     check_times(path, samples[:, 0].tolist(), [line for line, _ in rows])
     if len(rows) != count:
-        raise at_line(path, 3, f"NumFrames is {count}, and there are {len(rows)}: is the file cut?")
+        raise at_line(path, 3, f"NumFrames is {count}, and there are {len(rows)}: is the file truncated?")
     _, factor = in_si(metadata["Units"])
     places = factor * samples[:, 1:].reshape(len(rows), size, 3)
     columns = {name: places[:, k] for k, name in enumerate(names)}

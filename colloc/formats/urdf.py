@@ -165,7 +165,7 @@ def _root(path: str | os.PathLike[str]) -> Element:
         import xacro  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise InputError(
-            f"{str(path)!r} is to be expanded by xacro, which is not installed: pip install 'colloc[xacro]'"
+            f"{str(path)!r} needs the package xacro, which is not installed: pip install 'colloc[xacro]'"
         ) from None
     with refused(path, "cannot be expanded by xacro"):
         try:
@@ -205,7 +205,7 @@ def _outward(
         yield link, joint
         waiting += reversed(children[link])
     if reached < len(links):
-        raise wrong(robot, f"{len(links) - reached} links hang on each other in a circle, and not on {roots[0]!r}")
+        raise wrong(robot, f"{len(links) - reached} links form a circle that is not connected to {roots[0]!r}")
 
 
 def _end(joint: Element, end: str, links: Mapping[str, Element]) -> str:
@@ -276,7 +276,7 @@ class _UrdfReader:
             return free_chain(body, name, self._sequence, undriven) if free else [body]
         parent, kind, label = child_of(joint, "parent", what).get("link"), joint.get("type", ""), joint.get("name", "")
         if kind not in _KINDS:
-            raise InputError(f"joint {label!r} is of type {kind!r}; what can be read: {', '.join(_KINDS)}")
+            raise InputError(f"joint {label!r} is of type {kind!r}; supported are {', '.join(_KINDS)}")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
         for tag in others(joint, known):
             self.notes.leave_out(f"<{tag}>", "joints", label)
@@ -317,7 +317,7 @@ class _UrdfReader:
             return replace(body, any_inertia=False)
         except InputError as error:
             if self._inertia == "strict":
-                raise InputError(f'{error}; inertia="nearest" or "given" lets it pass') from None
+                raise InputError(f'{error}; inertia="nearest" or "given" accepts it') from None
         tensor = np.array(ca.DM(body.inertia))
         printed = ", ".join(map(short, np.linalg.eigvalsh(tensor)))
         if self._inertia == "given":

@@ -67,7 +67,7 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """
     target = check_writable(path)
     if not instance("model", model, Model).bodies:
-        raise InputError("model must have bodies, got no mechanism at all")
+        raise InputError("model must have bodies, got an empty model")
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a URDF needs numbers")
     robot = Element("robot", {"name": model.name})
@@ -144,7 +144,7 @@ def _write_body(robot: Element, body: Body, model: Model, world: str | None, nam
     """The link of a body and the joint that carries it."""
     joint = body.joint
     if joint.turns and joint.slides:
-        raise InputError(f"joint {body.joint_name!r} is helical, which URDF does not have")
+        raise InputError(f"joint {body.joint_name!r} is helical, which URDF does not support")
     parent = body.parent or world
     if parent is not None:
         before, after = np.array(ca.DM(joint.before)), np.array(ca.DM(joint.after))
@@ -198,7 +198,7 @@ def _write_moving(
     if dynamics:
         SubElement(joint, "dynamics", dynamics)
     if coupling is not None and coupling.curve is not None:
-        raise InputError(f"joint {name!r} follows joint {coupling.joint!r} by a curve, which URDF does not have")
+        raise InputError(f"joint {name!r} follows joint {coupling.joint!r} by a curve, which URDF does not support")
     if coupling is not None:
         mimic = {"joint": coupling.joint, "multiplier": _number(coupling.ratio), "offset": _number(coupling.offset)}
         SubElement(joint, "mimic", mimic)

@@ -153,6 +153,6 @@ def _check_owner(path: Path) -> None:
     """CompileError if others than the user could have written the file."""
     status = path.stat()
     if status.st_uid != os.geteuid():
-        raise CompileError(f"{path} belongs to another user; name a directory of your own in $COLLOC_CACHE_DIR")
+        raise CompileError(f"{path} belongs to another user; set $COLLOC_CACHE_DIR to your own directory")
     if status.st_mode & 0o022:
-        raise CompileError(f"{path} is writable by others; forbid that (chmod go-w) or set $COLLOC_CACHE_DIR")
+        raise CompileError(f"{path} is writable by others; make it private (chmod go-w) or set $COLLOC_CACHE_DIR")

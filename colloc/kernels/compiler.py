@@ -69,7 +69,7 @@ def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_C
         macros = {parts[1]: parts[-1] for parts in defined}
         if status == 0 and "__GNUC__" in macros:
             return Compiler(words, macros)
-    raise CompileError(f"{' '.join(command)} is no GCC or Clang that works: {_excerpt(complaint)}")
+    raise CompileError(f"{' '.join(command)} is no working GCC or Clang: {_excerpt(complaint)}")
 
 
 def compile_library(

@@ -88,7 +88,10 @@ class IndependentJoints(Coordinates):
     def __post_init__(self):
         instance("chain", self.chain, ClosedChain).independent_places  # noqa: B018 - raises where there are none
         if flag("surplus", self.surplus) and not self.chain.redundant:
-            raise InputError(f"the chain has {self.chain.mobility} freedoms and as many actuators: none is in surplus")
+            raise InputError(
+                f"the chain has {self.chain.mobility} degrees of freedom and as many actuators, none in surplus: "
+                "leave out surplus=True"
+            )
         torques = (
             Unknown(_SURPLUS, names=[self.chain.actuators[k] for k in self._surplus], unit="N m")
             if self.surplus

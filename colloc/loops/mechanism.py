@@ -144,8 +144,8 @@ class ClosedChain(Tabular, Portable):
             if len(turns) in (1, 2):
                 raise InputError(
                     f"of the turns of ball joint {ball!r} only {shown(turns)} {'is' if len(turns) == 1 else 'are'} "
-                    "independent, and no coordinate tells of that: hold what turns there by itself, or take all "
-                    "joints, as CutJoints does"
+                    "independent, which no coordinate describes: hold its other turns, or use CutJoints, in which all "
+                    "joints are coordinates"
                 )
         slices = [self.model.places[self.model.moving[dof]] for dof in self.independent_dofs]
         return [place for part in slices for place in range(part.start, part.stop)]
@@ -230,7 +230,8 @@ class ClosedChain(Tabular, Portable):
         actuators = self.actuators
         if len(actuators) < self.mobility:
             raise InputError(
-                f"too few actuators: the chain has {self.mobility} freedoms, got {len(actuators)}: {shown(actuators)}"
+                f"too few actuators: the chain has {self.mobility} degrees of freedom, got {len(actuators)}: "
+                f"{shown(actuators)}"
             )
         weights = finite_array("weights", self.weights, (len(actuators),))
         if (weights <= 0).any():

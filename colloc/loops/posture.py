@@ -126,7 +126,9 @@ def check_closed(closures: Closures, q: np.ndarray, where: str = "") -> None:
     if gap := described_gap(closures, q):
         raise InputError(f"the chain cannot be closed{where}: {gap}")
     if inverted := closures.inverted(q):
-        raise InputError(f"loop {inverted[0]!r} closes half a turn from where it belongs{where}; give another guess")
+        raise InputError(
+            f"loop {inverted[0]!r} closes at half a turn from the alignment of its frames{where}; give another guess"
+        )
 
 
 def described_gap(closures: Closures, q: np.ndarray) -> str:
@@ -158,7 +160,7 @@ def independent_rows(closures: Closures, posture: np.ndarray) -> np.ndarray:
         if open_rows.size or np.abs(phi[rows]).max(initial=0.0) > CLOSED:
             names = {closures.loops[k].name for k in closures.row_loops[open_rows if open_rows.size else rows]}
             raise InputError(
-                f"the assembly is singular: at this posture, and not near it, rows of loop "
+                f"the assembly is singular: at this posture, but not near it, rows of loop "
                 f"{' and '.join(map(repr, sorted(names)))} depend on others; give another guess or posture"
             )
     return rows

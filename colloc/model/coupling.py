@@ -63,7 +63,7 @@ class Coupling(Portable):
             object.__setattr__(self, name, finite_number(f"{name} of a coupling", getattr(self, name)))
         if self.curve is not None and not callable(getattr(self.curve, "derivatives", None)):
             raise InputError(
-                f"curve of a coupling must be a Polynomial, a CubicSpline or have derivatives like theirs, got "
+                f"curve of a coupling must be a Polynomial, a CubicSpline or have the same method derivatives, got "
                 f"{quoted(self.curve)}"
             )
 

@@ -188,7 +188,7 @@ def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) ->
     if not targets:
         raise InputError("body must be a body or one Target at least, got none")
     if target is not None or rotation is not None or np.any(np.asarray(point) != 0):
-        raise InputError("target, point and rotation are those of one body: a Target has its own")
+        raise InputError("target, point and rotation are for one body: a Target has its own")
     for item in targets:
         model.index(item.body)
     return targets

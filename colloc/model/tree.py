@@ -542,7 +542,7 @@ class Model(Tabular, Portable):
         values = dict(values)
         for body in self.bodies:
             if isinstance(body.joint, BallScrew) and body.joint_name in values:
-                raise InputError(f"joint {body.joint_name!r} is part of a ball joint, which can not be held")
+                raise InputError(f"joint {body.joint_name!r} is part of a ball joint, which cannot be held")
         for name, coupling in self.couplings.items():
             if coupling.joint in values:
                 leader = symbolic(f"value of joint {coupling.joint!r}", values[coupling.joint], (1, 1))
@@ -637,11 +637,11 @@ def _checked_couplings(bodies: tuple[Body, ...], couplings: Any) -> dict[str, Co
             if text("joint that is coupled", which) not in joints:
                 raise unknown_name("joint that moves", which, joints)
             if joints[which].positions != 1:
-                raise InputError(f"joint {which!r} has {joints[which].positions} positions: it can not be coupled")
+                raise InputError(f"joint {which!r} has {joints[which].positions} positions: it cannot be coupled")
         if coupling.joint in couplings:
-            raise InputError(f"joint {name!r} follows {coupling.joint!r}, which follows another itself: name the first")
+            raise InputError(f"joint {name!r} follows {coupling.joint!r}, which follows another joint: name its leader")
         if coupling.curve is not None and joints[name].limits != Limits():
-            raise InputError(f"joint {name!r} follows by a curve and has no limits of its own: give them to the leader")
+            raise InputError(f"joint {name!r} follows by a curve and must have no limits: give them to the leader")
     return dict(couplings)
 
 

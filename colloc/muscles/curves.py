@@ -176,7 +176,7 @@ class MuscleCurves(Portable):
         1.1
         """
         if (strain is None) == (growth is None):
-            raise InputError("a tendon has a strain at the maximal force or a growth, one of them")
+            raise InputError("with_tendon needs strain or growth, not both")
         before, factor, center, _ = self.tendon
         slack = float(self.tendon_force(1.0))
         if growth is None:

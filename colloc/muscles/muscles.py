@@ -110,9 +110,7 @@ class Muscles(Part):
             instance(f"muscles[{k}]", muscle, Muscle, "co.muscles.from_file makes one of what a file says")
         names = [muscle.name for muscle in muscles]
         if not names or len(set(names)) < len(names):
-            raise InputError(
-                f"muscles must be one or more, each with a name of its own, got {', '.join(names) or 'none'}"
-            )
+            raise InputError(f"muscles must be one or more with different names, got {', '.join(names) or 'none'}")
         choice("tendons", self.tendons, TENDONS)
         choice("activation", self.activation, ACTIVATIONS)
         for what in ("reserves", "passive"):
@@ -125,8 +123,8 @@ class Muscles(Part):
         for joint, torque in self.passive.items():
             if joint not in self.model.position_names:
                 raise InputError(
-                    f"joint {joint!r} is on a quaternion: a passive torque takes a joint's own coordinate, as a ball "
-                    "joint of three angles has, sequence='zyx'"
+                    f"joint {joint!r} is on a quaternion: a passive torque needs a coordinate, such as those of a ball "
+                    "joint of three angles, sequence='zyx'"
                 )
             function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
         not_negative("least activation", self.lower, at_most=0.99)

@@ -72,7 +72,7 @@ class ViaPoint(Portable):
         else:
             object.__setattr__(self, "position", symbolic("position of a via point", self.position, (3, 1)))
         if (self.joint is None) != (self.within is None):
-            raise InputError("a via point that comes and goes needs both joint and within")
+            raise InputError("a conditional via point needs both joint and within")
         if self.within is not None:
             text("joint of a via point", self.joint)
             lower, upper = interval("within of a via point", *self.within, ())
@@ -126,9 +126,7 @@ class MusclePath(Portable):
         firm = [isinstance(point, ViaPoint) and point.within is None for point in points]
         beside = [k for k, point in enumerate(points) if not isinstance(point, ViaPoint)]
         if not (len(points) > 1 and firm[0] and firm[-1] and all(firm[k - 1] and firm[k + 1] for k in beside)):
-            raise InputError(
-                "a path has a ViaPoint that is always there first and last, and before and after every surface"
-            )
+            raise InputError("a path needs an unconditional ViaPoint at both ends, and on both sides of every surface")
         object.__setattr__(self, "points", points)
 
     def __repr__(self) -> str:

@@ -166,7 +166,7 @@ def fit_lengths(
             if any(turns.start <= k < turns.stop for k in crossed):
                 raise InputError(
                     f"muscle {muscle.name!r} crosses ball joint {ball!r}, which is on a quaternion: make it of three "
-                    "angles, as in sequence='zyx', or leave the muscle its path"
+                    "angles, as in sequence='zyx', or keep the muscle's path"
                 )
         for joint in (model.joint_names[k] for k in crossed if not np.isfinite(upper[k] - lower[k])):
             raise InputError(f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position")

@@ -266,7 +266,7 @@ def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:
     for side in (lower, upper, equals):
         if isinstance(side, bool | np.bool_):
             raise InputError(
-                f"{what} bounds are numbers, got {side}: a condition is stated by its sides, as in "
+                f"{what} bounds are numbers, got {side}: state a condition by its bounds, as in "
                 f"co.path(lambda now: now.q[0], upper=1.0)"
             )
     if equals is not None:

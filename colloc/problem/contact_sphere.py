@@ -169,7 +169,7 @@ class GroundContact(Part):
         spheres = as_tuple("spheres", self.spheres)
         names = [instance("sphere", sphere, ContactSphere).name for sphere in spheres]
         if repeated := [name for name in names if names.count(name) > 1]:
-            raise InputError(f"spheres must each have a name of its own, got {len(repeated)} of {repeated[0]!r}")
+            raise InputError(f"spheres must have different names, got {len(repeated)} of {repeated[0]!r}")
         object.__setattr__(self, "spheres", spheres)
 
     def __repr__(self) -> str:

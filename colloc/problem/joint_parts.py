@@ -90,9 +90,7 @@ class Spring(Part):
         if self.joint not in now.model.joint_names:
             raise unknown_name(f"joint that moves (of a {self.name})", self.joint, now.model.joint_names)
         if self.joint not in now.model.position_names:
-            raise InputError(
-                f"joint {self.joint!r} is on a quaternion: a spring takes a joint of a position of its own"
-            )
+            raise InputError(f"joint {self.joint!r} is on a quaternion: a spring needs a joint with one coordinate")
         q, qd = now.q[now.model.position_names.index(self.joint)], now.qd[now.model.joint_names.index(self.joint)]
         stiffness, rest, damping = (
             getattr(now, number.name) if isinstance(number, Unknown | Parameter) else number

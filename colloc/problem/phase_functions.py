@@ -330,8 +330,8 @@ def _pairs(
             return {joint: (joint, 1.0) for joint in second.joint_names if joint in first.joint_names}
         alone = sorted(set(first.joint_names) ^ set(second.joint_names))
         raise InputError(
-            f"phases {connection.first!r} and {connection.second!r} have different joints ({', '.join(alone)}); say "
-            f"which goes on from which: co.connect({connection.first!r}, {connection.second!r}, joints={{...}})"
+            f"phases {connection.first!r} and {connection.second!r} have different joints ({', '.join(alone)}); map "
+            f"them: co.connect({connection.first!r}, {connection.second!r}, joints={{...}})"
         )
     for joint, (earlier, _) in connection.joints.items():
         for name, model, phase in ((joint, second, connection.second), (earlier, first, connection.first)):
@@ -356,7 +356,7 @@ def _position_jumps(
     changed |= turns & set(connection.jumps)
     if changed:
         raise InputError(
-            f"a connection takes ball joints on quaternions as they are, got another for {', '.join(changed)}"
+            f"a connection cannot map ball joints on quaternions, got another joint for {', '.join(changed)}"
         )
     if first.balls.keys() != second.balls.keys():
         raise InputError(

@@ -101,8 +101,8 @@ class Phases(Tabular, Portable):
         for item in links:
             if not isinstance(item, Statement) or checked_statement(item).where.instants < 2:
                 raise InputError(
-                    "subject_to of Phases can contain co.connect, co.impact and co.boundary; what holds in a phase "
-                    f"belongs to its Problem; got {quoted(item)}"
+                    "subject_to of Phases can contain co.connect, co.impact and co.boundary; constraints of a phase "
+                    f"belong to its Problem; got {quoted(item)}"
                 )
             for phase in item.joins or ():
                 if phase not in phases:

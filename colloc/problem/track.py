@@ -159,7 +159,7 @@ def record(
         raise InputError(f"values of {label!r} must have shape ({t.size},) or ({t.size}, k), got shape {y.shape}")
     y = y.reshape(t.size, -1)
     if np.isinf(y).any():
-        raise InputError(f"values of {label!r} must be finite, or NaN where there are none, got {quoted(values)}")
+        raise InputError(f"values of {label!r} must be finite, or NaN if missing, got {quoted(values)}")
     present = ~np.isnan(y)
     for k, samples in enumerate(present.sum(axis=0).tolist()):
         if samples <= degree:

@@ -127,8 +127,8 @@ def check_loops(what: str, functions: Sequence[UserFunction]) -> None:
         for earlier in of_this_code if code is not None else []:
             if item.fn is not earlier.fn and _same(item.expression, earlier.expression):
                 warn(
-                    f"{what}s {earlier.name!r} and {item.name!r} say the same: a function made in a loop sees the last "
-                    "value of the loop's variable; hand it over by default, as in lambda now, k=k: now.q[k]"
+                    f"{what}s {earlier.name!r} and {item.name!r} are the same: a function made in a loop sees the last "
+                    "value of the loop's variable; pass it as a default, as in lambda now, k=k: now.q[k]"
                 )
                 return
         of_this_code.append(item)

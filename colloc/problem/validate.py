@@ -195,8 +195,8 @@ def _check_idle(problem: Validated) -> None:
     if idle:
         plural, verb = ("", "moves") if len(idle) == 1 else ("s", "move")
         warn(
-            f"joint{plural} {shown(idle)} {verb} no mass, so that torques there are zero "
-            "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
+            f"joint{plural} {shown(idle)} {verb} no mass, so that torques there are always zero: "
+            "give mass, centre of mass and inertia to the bodies they carry"
         )
 
 
@@ -210,8 +210,8 @@ def _check_passive(problem: Validated) -> None:
         idle = [model.joint_names[j] for j in passive if j in bounded and (lower[j] or upper[j])]
         if idle and len(bounded) < model.n:
             warn(
-                f"nothing drives joint {shown(idle)}, whose torque has bounds and is zero: "
-                f"give co.Motors({idle}) among parts"
+                f"no part drives joint {shown(idle)}, so that its torque is zero, but it has bounds: "
+                f"add co.Motors({idle}) to parts"
             )
 
 
@@ -239,7 +239,7 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
     elif covered < _MOST * shortest:
         warn(
             f"samples of {name!r} cover {max(covered, 0.0) / shortest:.0%} of the motion, {short(t[0])} to "
-            f"{short(t[-1])} s of {short(shortest)} s, and nothing holds the rest of it: give more samples, a shorter "
+            f"{short(t[-1])} s of {short(shortest)} s, and nothing determines the rest: give more samples, a shorter "
             "duration, or co.initial and co.final"
         )
 

@@ -74,7 +74,7 @@ def _read(name: str, source: Path | io.BytesIO) -> Archive:
         reason = f"no array {error}" if isinstance(error, KeyError) else error
         raise InputError(f"{name!r} is not a saved solution: {reason}") from error
     if not isinstance(meta, dict):
-        raise InputError(f"{name!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
+        raise InputError(f"{name!r} is not a saved solution: its metadata must be a JSON object, got {meta!r:.100}")
     return Archive(arrays, meta)
 
 
@@ -85,7 +85,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
         raise ValueError(f"{len(members)} arrays, with {len(names)} different names")
     for member in members:
         if not member.filename.endswith(".npy") or member.compress_type not in _PACKING or member.flag_bits & 1:
-            raise ValueError(f"{member.filename!r} is no array packed by NumPy")
+            raise ValueError(f"{member.filename!r} is no array written by NumPy")
     size = sum(member.file_size for member in members)
     meta = sum(member.file_size for member in members if member.filename == "meta.npy")
     if size > LARGEST or meta > _LARGEST_META:

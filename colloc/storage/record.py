@@ -224,12 +224,12 @@ def _round_from(name: str, stored: Any, largest: int, phases: list[str]) -> Refi
     """A refinement iteration."""
     wanted = {field.name for field in fields(RefinementRound)}
     if not isinstance(stored, dict) or set(stored) != wanted:
-        raise InputError(f"{name!r}: a round of the refinement must have {', '.join(wanted)}, got {stored!r:.200}")
+        raise InputError(f"{name!r}: a refinement iteration must have {', '.join(wanted)}, got {stored!r:.200}")
     curves = stored["curve"]
     if not _numbers({field: value for field, value in stored.items() if field != "curve"}):
-        raise InputError(f"{name!r}: a round of the refinement must hold finite numbers, got {stored!r:.200}")
+        raise InputError(f"{name!r}: a refinement iteration must hold finite numbers, got {stored!r:.200}")
     if not (isinstance(curves, dict) and set(curves) == set(phases) and all(map(_object, curves.values()))):
-        raise InputError(f"{name!r}: a round of the refinement must have a curve for every phase, got {curves!r:.200}")
+        raise InputError(f"{name!r}: a refinement iteration must have a curve for every phase, got {curves!r:.200}")
     by_phase = {phase: curve_from(name, curves[phase], largest) for phase in phases}
     return RefinementRound(**{**stored, "curve": by_phase.get("", by_phase)})
 

@@ -69,9 +69,9 @@ def save(solution: Solution | PhasesSolution, path: str | os.PathLike[str]) -> N
     instance("solution", solution, Solution | PhasesSolution, "see co.solve")
     target = check_writable(path, (".npz",))
     if not np.isfinite(solution.x).all() or not np.isfinite(solution.cost):
-        raise InputError(f"solution has nothing worth keeping: it is not finite, status {solution.status}")
+        raise InputError(f"solution cannot be saved: it is not finite, status {solution.status}")
     if len(solution.phases) > MOST_PHASES:
-        raise InputError(f"solution has {len(solution.phases)} phases, and files hold no more than {MOST_PHASES}")
+        raise InputError(f"solution has {len(solution.phases)} phases, and files hold at most {MOST_PHASES}")
     write_atomically(target, solution_bytes(solution))
 
 
@@ -227,7 +227,7 @@ def _check_motion(record: SolutionRecord, solution: Solution | PhasesSolution) -
         t, T = phase.t, solution.phases[name].duration
         if not ((t >= 0) & (t <= T * (1 + 1e-6))).all():
             times = f"{t.min():.8g} to {t.max():.8g}"
-            raise InputError(f"{phase.title!r}: its times must lie within its duration, {T:.8g} s, got {times}")
+            raise InputError(f"{phase.title!r}: times must lie within its duration, {T:.8g} s, got {times}")
         sample = solution.phases[name].at(np.minimum(t, T))
         there = {table: getattr(sample, table) for table in ("t", *TABLES)} | sample.signals
         for table, values in {"t": t, **phase.tables}.items():

@@ -98,9 +98,7 @@ def signal_table(solution: Solution | PhasesSolution, names: str | Sequence[str]
         labels = tuple(signal.names) if isinstance(names, str) and signal.names else signal.labels
         if "" not in solution.phases and np.isnan(values).any():
             first = next(iter(solution.phases))
-            raise InputError(
-                f"{name} has other components in some phases: take each by itself, as in solution[{first!r}]"
-            )
+            raise InputError(f"{name} has other components in some phases: use one phase, as in solution[{first!r}]")
         columns |= dict(zip(labels, np.asarray(values).T, strict=True))
         units |= dict(zip(labels, signal.units, strict=True))
     return TimeSeriesTable(times, columns, units)

@@ -208,7 +208,7 @@ def text(name: str, value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name} must be text, and half a surrogate pair is none, got {quoted(value)}") from None
+        raise InputError(f"{name} must be text without half a surrogate pair, got {quoted(value)}") from None
     return value
 
 

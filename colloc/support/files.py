@@ -189,7 +189,7 @@ def _resolved(path: Path) -> Path:
     try:
         target = path.resolve()
     except (OSError, RuntimeError) as error:
-        raise InputError(f"{str(path)!r} leads nowhere: {error}") from None
+        raise InputError(f"{str(path)!r} is a broken link: {error}") from None
     if target.is_symlink():  # Python 3.13 and later do not say so
-        raise InputError(f"{str(path)!r} leads nowhere: a circle of symbolic links")
+        raise InputError(f"{str(path)!r} is a circle of symbolic links")
     return target

@@ -98,9 +98,8 @@ def _pickler() -> Callable[[io.BytesIO, list[ca.SX]], pickle.Pickler]:
             if isinstance(obj, FunctionType) and not _has_name(obj):
                 where = f"{obj.__code__.co_filename}, line {obj.__code__.co_firstlineno}"
                 raise InputError(
-                    f"{obj.__qualname__} ({where}) cannot be sent to another process: a lambda or a function inside a "
-                    "function goes by value, which takes cloudpickle (pip install 'colloc[cluster]'); a function that "
-                    "a module defines goes by name"
+                    f"{obj.__qualname__} ({where}) cannot be sent to another process: lambdas and functions inside "
+                    "functions need cloudpickle (pip install 'colloc[cluster]'); functions of a module do not"
                 )
             return NotImplemented
 

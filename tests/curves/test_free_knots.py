@@ -166,7 +166,7 @@ def test_breakpoints_where_constraints_change_stay():
     ("arguments", "message"),
     [
         ({"knots": "moving"}, 'knots must be "fixed" or "free", got \'moving\''),
-        ({"knots": "free", "nodes": 20}, "nodes move with free knots"),
+        ({"knots": "free", "nodes": 20}, "nodes of free knots move with them"),
         ({"knots": "free", "spacing": (0.3, 1.0)}, "must hold on the intervals given, 0.25 to 0.25 wide"),
         ({"knots": "free", "spacing": 0.1}, r"spacing must be \(lower, upper\), got 0.1"),
         ({"knots": "free", "spacing": (0.0, 1.0)}, "positive"),

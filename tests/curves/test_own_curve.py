@@ -185,6 +185,6 @@ def test_what_is_no_curve_is_told_what_it_lacks():
 
 
 def test_a_name_of_the_library_is_not_taken():
-    with pytest.raises(co.InputError, match="needs a name of its own, and Radau is colloc's"):
+    with pytest.raises(co.InputError, match="needs another name: Radau is colloc's"):
         register(type("Radau", (), {}))
     assert CURVES["Radau"] is co.Radau

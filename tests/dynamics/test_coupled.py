@@ -206,7 +206,7 @@ def test_holding_a_leader_holds_what_follows(pair):
     [
         ({"b9": Coupling("b1")}, r"no joint that moves named 'b9'"),
         ({"b1": Coupling("b9")}, r"no joint that moves named 'b9'"),
-        ({"b1": Coupling("b2"), "b2": Coupling("b3")}, r"joint 'b1' follows 'b2', which follows another itself"),
+        ({"b1": Coupling("b2"), "b2": Coupling("b3")}, r"joint 'b1' follows 'b2', which follows another joint"),
         ({"b1": Coupling("b1")}, r"joint 'b1' follows 'b1'"),
         ({"b1": "b2"}, r"coupling of joint 'b1' must be a Coupling"),
     ],

@@ -170,7 +170,7 @@ def test_in_loops_curves_are_refused():
 
 def test_limits_of_what_follows_by_a_curve_are_refused():
     links = [co.Body(f"b{k}", co.revolute(limits=co.Limits(position=(0.0, 1.0))), mass=1.0) for k in range(2)]
-    with pytest.raises(co.InputError, match="joint 'b1' follows by a curve and has no limits of its own"):
+    with pytest.raises(co.InputError, match="joint 'b1' follows by a curve and must have no limits"):
         co.Model(links, couplings={"b1": Coupling("b0", curve=BENT)})
 
 
@@ -187,5 +187,5 @@ def test_urdf_has_no_word_for_it(tmp_path):
     model = co.Model(
         [co.Body(f"b{k}", co.revolute(), mass=1.0) for k in range(2)], couplings={"b1": Coupling("b0", curve=BENT)}
     )
-    with pytest.raises(co.InputError, match="joint 'b1' follows joint 'b0' by a curve, which URDF does not have"):
+    with pytest.raises(co.InputError, match="joint 'b1' follows joint 'b0' by a curve, which URDF does not support"):
         co.formats.to_urdf(model, tmp_path / "model.urdf")

@@ -445,7 +445,7 @@ REFUSED = {
     ),
     "still": (
         '<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>',
-        r"nothing moves: no body of the file, 1 in all, has a joint",
+        r"the file, of 1 bodies, has no joint",
     ),
 }
 

@@ -32,7 +32,7 @@ def leg() -> co.formats.Reading:
 
 @pytest.fixture(scope="module")
 def muscles(leg) -> co.muscles.Muscles:
-    with pytest.warns(co.support.InputWarning, match=r"round surfaces go straight here, .*: gastroc;"):
+    with pytest.warns(co.support.InputWarning, match=r"wrapping surfaces of muscles are ignored, .*: gastroc;"):
         return leg.muscles
 
 

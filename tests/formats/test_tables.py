@@ -243,11 +243,11 @@ HEAD = "name\nnRows=2\nnColumns=3\ninDegrees=no\nendheader\n"
         ("a.sto", HEAD + "hip\tknee\n", "line 6: the first column must be time, got 'hip'"),
         ("a.sto", HEAD + "time\ta\ta\n", "line 6: two columns are named 'a'"),
         ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n0.1\t1\n", "line 8: there must be 3 columns, got 2"),
-        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n0.1\t1\t2,5\n", "line 8: 'b' must be a number, or nan or nothing, got"),
+        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n0.1\t1\t2,5\n", "line 8: 'b' must be a number, nan or empty, got"),
         ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n\n0.1\t1\tinf\n", "line 9: 'b' must be finite"),
         ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n0\t1\t2\n", "line 8: times must rise, got 0 s after 0 s"),
-        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\nnan\t1\t2\n", "line 8: there is no time"),
-        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n", "line 2: nRows is 2, and there are 1: is the file cut"),
+        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\nnan\t1\t2\n", "line 8: the time is missing"),
+        ("a.sto", HEAD + "time\ta\tb\n0\t1\t2\n", "line 2: nRows is 2, and there are 1: is the file truncated"),
         ("a.sto", HEAD + "time\ta\n0\t1\n1\t2\n", "line 3: nColumns is 3, and there are 2"),
         ("a.sto", "inDegrees=maybe\nendheader\ntime\n", "line 1: inDegrees must be yes or no, got 'maybe'"),
         ("a.sto", "a\nDataType=Mat33\nendheader\ntime\n", "line 2: DataType must be one of double, Vec3"),
@@ -258,14 +258,14 @@ HEAD = "name\nnRows=2\nnColumns=3\ninDegrees=no\nendheader\n"
         ("a.trc", TRC.format(blank="").replace("mm\t", ""), "line 3: there must be a value for each of DataRate"),
         ("a.trc", TRC.format(blank="").replace("\ttoe", "\theel"), "line 4: two markers are named 'heel'"),
         ("a.trc", TRC.format(blank="").replace("\ttoe", ""), "line 4: NumMarkers is 2, and 1 are named"),
-        ("a.trc", TRC.format(blank="").replace("\t40", "\t4o"), "line 7: 'toe X' must be a number, or nan or nothing"),
+        ("a.trc", TRC.format(blank="").replace("\t40", "\t4o"), "line 7: 'toe X' must be a number, nan or empty"),
         ("a.trc", TRC.format(blank="").replace("\t6\t", "\t6\t7"), "line 6: there must be 7 columns after the frame's"),
         ("a.trc", TRC.format(blank="").replace("2\t0.01", "2\t0.00"), "line 7: times must rise"),
         ("a.trc", TRC.format(blank="").rsplit("2\t0.01", 1)[0], "line 3: NumFrames is 2, and there are 1: is the"),
-        ("a.csv", "", "line 1: names of columns must stand in the first line"),
+        ("a.csv", "", "line 1: names of columns must be in the first line"),
         ("a.csv", "hip,time\n1,0\n", "the first column must be time, in s or ms, got"),
         ("a.csv", "time,a\n0,1\n1,2,3\n", "line 3: there must be 2 columns, got 3"),
-        ("a.csv", "time,a\n0,left\n", "line 2: 'a' must be a number, or nan or nothing, got 'left'"),
+        ("a.csv", "time,a\n0,left\n", "line 2: 'a' must be a number, nan or empty, got 'left'"),
         ("a.csv", "time,a\n1,0\n0,1\n", "line 3: times must rise, got 0 s after 1 s"),
         ("a.csv", 'time,"a\n0,1\n', "cannot be read as a CSV file: unexpected end of data"),
         ("a.c3d", "", "a C3D file has tables of two rates: co.formats.from_c3d"),
@@ -285,7 +285,7 @@ def test_files_that_are_not_there_are_refused(tmp_path: Path):
     (tmp_path / "a.sto").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(co.InputError, match="codec can't decode byte"):
         co.formats.read_table(tmp_path / "a.sto")
-    with pytest.raises(co.InputError, match=r"model tells the units of \.sto and .mot files"):
+    with pytest.raises(co.InputError, match=r"model is for the units of \.sto and .mot files"):
         co.formats.read_table(written(tmp_path, "a.csv", "time\n"), two_link())
 
 
@@ -297,7 +297,7 @@ def test_what_a_format_cannot_hold_is_not_written(tmp_path: Path):
         (spaced, "a.mot", "names of columns in 'a.mot' must be without spaces and commas, got 'left hip'"),
         (scalars(), "a.trc", r"a TRC file holds markers, of shape \(N, 3\), got 'hip' of shape \(7,\)"),
         (angle, "a.trc", "a TRC file holds places in metres, got 'hip' in 'rad'"),
-        (noted, "a.sto", "must stand in lines key=value, got 'note'"),
+        (noted, "a.sto", "must be lines key=value, got 'note'"),
         (scalars(), "a.txt", "file name must end in"),
         (scalars(), "no/a.sto", "does not exist"),
     ):

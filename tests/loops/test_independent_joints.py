@@ -438,7 +438,7 @@ WRONG = {
     "parts can contain one set of coordinates, got 2": lambda: co.Problem(
         four_bar().model, 1.0, co.duration(), parts=[IndependentJoints(four_bar()), IndependentJoints(four_bar())]
     ),
-    "1 freedoms and as many actuators": lambda: IndependentJoints(four_bar(), surplus=True),
+    "1 degrees of freedom and as many actuators": lambda: IndependentJoints(four_bar(), surplus=True),
     "differentiated by CasADi: leave out sensitivities": lambda: co.transcribe(
         inside(four_bar(), FROM, TO), co.BSpline(6), sensitivities=co.dynamics.composite_sensitivities
     ),

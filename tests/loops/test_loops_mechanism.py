@@ -136,7 +136,7 @@ def test_a_guess_with_all_links_in_line_is_left():
         ({"independent": ("crank", "rocker")}, r"independent must name 1 joints, the mobility of the chain, got"),
         ({"actuators": ("crank", "crank")}, "actuators names joint 'crank' twice"),
         ({"actuators": ("crank", "motor")}, "no joint that moves, in actuators, named 'motor'"),
-        ({"actuators": ()}, "too few actuators: the chain has 1 freedoms, got 0"),
+        ({"actuators": ()}, "too few actuators: the chain has 1 degrees of freedom, got 0"),
         (
             {"actuators": ("crank", "rocker"), "weights": (1.0, -2.0)},
             "weights must be positive, got -2 for .* 'rocker'",
@@ -189,7 +189,7 @@ def test_a_frame_closed_half_a_turn_off_is_told():
     arm, spare = co.Body("arm", co.revolute(), mass=1.0), co.Body("spare", co.prismatic(), mass=1.0)
     model = co.Model([arm, spare])
     assert loops.ClosedChain(model, [loops.weld("stop", None, "arm")], guess=(0.3, 0.0)).mobility == 1
-    with pytest.raises(co.InputError, match="loop 'stop' closes half a turn from where it belongs"):
+    with pytest.raises(co.InputError, match="loop 'stop' closes at half a turn from the alignment of its frames"):
         loops.ClosedChain(model, [loops.weld("stop", None, "arm")], guess=(3.1, 0.0))
 
 

@@ -125,7 +125,7 @@ def test_a_joint_whose_motion_is_prescribed_has_a_motor_where_that_is_said():
 
 def test_bounds_on_a_joint_that_nothing_drives_are_not_taken_for_a_motor():
     elbow = co.bounds(tau={"elbow": (-10.0, 10.0)})
-    with pytest.warns(co.support.InputWarning, match=r"nothing drives joint elbow, .*: give co\.Motors\(\['elbow'\]\)"):
+    with pytest.warns(co.support.InputWarning, match=r"no part drives joint elbow, .*: add co\.Motors\(\['elbow'\]\)"):
         co.Problem(MODEL, 0.6, subject_to=[elbow], parts=[Constant("shoulder")])
     co.Problem(MODEL, 0.6, subject_to=[elbow], parts=[Constant("shoulder"), co.Motors(["elbow"])])
     co.Problem(MODEL, 0.6, subject_to=[co.bounds(tau=(-10.0, 10.0))], parts=[Constant("shoulder")])

@@ -265,7 +265,7 @@ def test_passive_torques_count(rigid):
 
 def test_misuse():
     for arguments, message in [
-        ({"muscles": []}, "each with a name of its own, got none"),
+        ({"muscles": []}, "with different names, got none"),
         ({"muscles": [ARM[0], ARM[0]]}, "elbow_flexor, elbow_flexor"),
         ({"tendons": "soft"}, "tendons must be"),
         ({"activation": "none"}, "activation must be"),

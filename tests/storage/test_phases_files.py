@@ -247,7 +247,7 @@ def without(field: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
     [
         (in_arrays(phase_1_q=lambda q: q + 1e-3), "its q is not that of its variables here"),
         (in_arrays(phase_1_tau=lambda tau: 1.1 * tau), "its tau is not that of its variables here"),
-        (in_arrays(phase_1_t=lambda t: t + 1.0), "its times must lie within its duration"),
+        (in_arrays(phase_1_t=lambda t: t + 1.0), "times must lie within its duration"),
         (in_rise(joints=["x", "y", "tail"]), "was saved for joints"),
         (in_rise(curve={"type": "BSpline", "intervals": 10**7, "degree": 5}), "intervals of its BSpline is too large"),
         (in_rise(curve={"type": "Spline"}), "the curve's type must be one of"),

@@ -235,7 +235,7 @@ def test_a_motion_that_is_not_finite_is_not_saved(tmp_path: Path):
     broken = replace(
         solution, outcome=replace(solution.outcome, x=solution.x * np.nan, status=co.solver.Status.DIVERGED)
     )
-    with pytest.raises(co.InputError, match="nothing worth keeping: it is not finite, status diverged"):
+    with pytest.raises(co.InputError, match="cannot be saved: it is not finite, status diverged"):
         co.save(broken, tmp_path / "a.npz")
 
 

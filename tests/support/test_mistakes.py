@@ -99,7 +99,7 @@ SYMBOL = (
 )
 FUNCTIONS = r"ca\.sin, ca\.sqrt, ca\.fabs, ca\.sumsqr, ca\.dot, ca\.norm_2$"
 TRUTH = r"asks whether symbols are true, .* use ca\.if_else\(condition, a, b\), ca\.logic_and and ca\.fmax"
-LOOP = r"say the same: a function made in a loop sees the last value .* as in lambda now, k=k: now\.q\[k\]"
+LOOP = r"are the same: a function made in a loop sees the last value .* as in lambda now, k=k: now\.q\[k\]"
 DEGREES = r"rad, more than a turn: degrees\? angles are in radians, see math\.radians"
 PRODUCT = r"multiplies symbols that do not fit, .* use ca\.dot\(a, b\), ca\.sumsqr\(a\) or a\.T @ b"
 GUESS = (
@@ -126,7 +126,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a condition in a cost": (lambda: cost(lambda now: now.q[0] > 1), r"cost term 'integral' returns a comparison"),
     "a condition that is to be True": (
         lambda: co.path(lambda now: now.q[0] < 1, equals=True),
-        r"path bounds are numbers, got True: a condition is stated by its sides",
+        r"path bounds are numbers, got True: state a condition by its bounds",
     ),
     "if": (lambda: cost(lambda now: 1 if now.q[0] > 0 else now.q[1]), TRUTH),
     "and": (lambda: cost(lambda now: now.q[0] and now.q[1]), TRUTH),
@@ -260,7 +260,7 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "samples of a third of the motion": (
         lambda: measured(np.linspace(0, 0.5, 30), np.zeros((30, 2))),
-        r"samples of 'angles' cover 33% of the motion, 0 to 0\.5 s of 1\.5 s, and nothing holds the rest",
+        r"samples of 'angles' cover 33% of the motion, 0 to 0\.5 s of 1\.5 s, and nothing determines the rest",
     ),
     "measured degrees": (
         lambda: measured(np.linspace(0, 1.5, 30), np.linspace((0, 0), (20, 70), 30)),
