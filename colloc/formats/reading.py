@@ -186,8 +186,8 @@ class Reading(Tabular, Portable):
             raise InputError(f"the file of {self.model.name!r} has no muscles")
         if bent := [record.name for record in self.muscle_data if record.wraps]:
             warn(
-                f"wrapping surfaces of muscles are ignored, for {len(bent)} of {len(self.muscle_data)}, so that paths are "
-                f"straight and moment arms may be wrong: {shortened(bent, 6)}; see co.muscles.fit_samples"
+                f"wrapping surfaces of muscles are ignored, for {len(bent)} of {len(self.muscle_data)}, so that "
+                f"paths are straight and moment arms may be wrong: {shortened(bent, 6)}; see co.muscles.fit_samples"
             )
         return Muscles(self.model, [from_file(record) for record in self.muscle_data])
 

@@ -454,7 +454,7 @@ class BaseSolution(Named[Any], ABC):
         equations = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
         violations = [v for v in self.violations if v not in equations]
         worst = violations[0].relative if violations else 0.0
-        # The natural size of a bound at zero is one unit, which the reader must be told.
+        # The natural size of a bound at zero is one unit, which the reader must see.
         relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in violations[:1] if v.relative > 0)
         lines = [("violation", f"{short(worst)}{relative}, including between nodes"), *_places(violations)]
         if places := _places(equations):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from colloc.studies.benchmarks.peers.comparison import DEARER, MISS, MISSES
+from colloc.studies.benchmarks.peers.comparison import COSTLIER, MISS, MISSES
 
 STUDY = "benchmarks.peers.comparison"
 NAMES = {
@@ -58,7 +58,7 @@ def verdict(numbers: Mapping[str, float], problem: str, tool: str) -> str:
     excess = numbers[f"{key}.true_cost"] / numbers[f"{problem}.best"] - 1
     if not numbers[f"{key}.good"]:
         return "misses" if numbers[f"{key}.miss"] > MISSES.get(problem, MISS) else "over limits"
-    if excess <= DEARER:
+    if excess <= COSTLIER:
         return ""
     return f"costlier by {100 * excess:.2g} %" + (", straight" if tool in NARROW else "")
 

@@ -134,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             shares = (f"{own['best_share']:.0%}", f"{own['unseen']:.0%}", f"{own['missed']:.1%}")
             cells = (str(counts[name]), f"{own['optima']:.0f}", *shares, f"{own['cost']:.6g}", f"{seconds:.1f}")
             rows.append((name.replace("_", " "), *cells))
-    header = ("", "starts", "optima", "random ones in the best", "unseen", "solve is dearer by", "cost", "s")
+    header = ("", "starts", "optima", "random ones in the best", "unseen", "solve is costlier by", "cost", "s")
     print(Table(args.question, header, rows).text())
     co.plot.save_figure(draw(every), args.figure)
     return finish(args, numbers, every["three_links"].best)

@@ -29,7 +29,7 @@ CURVES = {
     "C1 spline": co.BSpline(20, degree=4, continuity=1),
 }
 MISS = 0.6  # rad, m
-DEARER, TWICE = 1.01, 2.0  # of the cheapest of the curves
+COSTLIER, TWICE = 1.01, 2.0  # of the cheapest of the curves
 PATIENCE = 120.0  # s for each solve
 OPTIONS = (
     Option("problems", 40, "number of problems", least=1),
@@ -162,9 +162,9 @@ def tally(records: Sequence[Record]) -> dict[str, float]:
     return {
         "problems": float(len(records)),
         "solved": float(sum(r.status == co.solver.Status.SOLVED for r in records)),
-        "dearer": float((ratios > DEARER).sum()),
+        "dearer": float((ratios > COSTLIER).sum()),
         "twice_as_dear": float((ratios > TWICE).sum()),
-        "cheaper": float((ratios < 1 / DEARER).sum()),
+        "cheaper": float((ratios < 1 / COSTLIER).sum()),
         "seconds.median": float(np.median(seconds)),
         "seconds.max": float(seconds.max()),
         "seconds.curves.median": float(np.median([list(r.times.values()) for r in records])),
@@ -175,8 +175,8 @@ def notes(numbers: dict[str, float]) -> list[str]:
     """What the table comes to."""
     count = {name: int(numbers[name]) for name in ("solved", "dearer", "twice_as_dear", "cheaper")}
     return [
-        f"  solved: {count['solved']}; more than 1 % dearer than the cheapest curve: {count['dearer']}, twice as dear: "
-        f"{count['twice_as_dear']}; more than 1 % cheaper: {count['cheaper']}",
+        f"  solved: {count['solved']}; more than 1 % costlier than the cheapest curve: {count['dearer']}, twice as "
+        f"costly: {count['twice_as_dear']}; more than 1 % cheaper: {count['cheaper']}",
         f"  processor seconds: median {numbers['seconds.median']:.2f}, at most {numbers['seconds.max']:.1f}; "
         f"on a curve of equal intervals: median {numbers['seconds.curves.median']:.2f}",
     ]

@@ -1,9 +1,9 @@
 """Does the estimate of how far a motion is from the best hold, and what does it cost?
 
-Problems on coarse to fine grids of every curve: the estimate of `Solution.error["cost"]` against what the best motion
-of the same valley saves indeed. A gap counts if the error of that best motion is a fifth of it at most; a motion's
-valley is that of the best one next to it, and a best one that is far from it is in another. What misses its equations
-between its nodes is no motion, and has no cost to compare.
+Problems on coarse to fine grids of every curve: the estimate of `Solution.error["cost"]` against the true distance from
+the local optimum. A gap counts if the error of that optimum is at most a fifth of it. A motion belongs to the local
+optimum next to it, unless that is far away. Motions that miss their equations between the nodes have no cost to
+compare.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CURVES: tuple[co.curves.Transcription, ...] = (
 SEEN, WITHIN = 1e-4, (0.3, 3.0)  # gaps that count, and what the estimate of one may be of it
 TOLERANCE = 1e-2  # of what is called solved
 FINE, SURE = 1e-5, 0.2  # errors of the best motions: what is asked for, and what will do, of a gap
-ELSEWHERE = 0.1  # of the size of the motion: a best one that is further away is in another valley
+ELSEWHERE = 0.1  # of the size of the motion: a best motion that is further away is another local optimum
 PATIENCE = 30.0  # s for a motion, and for the best one
 OPTIONS = (
     Option("random", 60, "random problems"),
@@ -45,7 +45,7 @@ QUICK = ("double_integrator_speed", "breakwell", "brachistochrone_states")
 
 
 class Look(NamedTuple):
-    """One motion: how much dearer than the best of its valley it is said to be, and is; and what that took.
+    """One motion: its estimated and its true excess over the local optimum, and the time of the estimate.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Look(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether the gap is large enough, known well enough, and that to the best motion of its own valley."""
+        """Whether the gap is large enough, known well enough, and to the motion's local optimum."""
         return self.true > max(SEEN, self.sure / SURE) and self.away < ELSEWHERE
 
     @property
@@ -95,7 +95,7 @@ def problems(random: int, *, quick: bool) -> Iterator[tuple[str, Callable[[], co
 
 
 def look(name: str, problem: co.Problem) -> list[Look]:
-    """The motions on all curves that have one, each beside the best of its valley; none where that is not known."""
+    """The motions on all curves that have one, each with its local optimum, if that is known."""
     motions = [timed for curve in CURVES if (timed := _motion(problem, curve)) is not None]
     best = _best(problem, [motion for motion, *_ in motions])
     looks = []
@@ -131,7 +131,7 @@ def _missed(motion: co.Solution) -> float:
 
 
 def _best(problem: co.Problem, motions: Sequence[co.Solution]) -> list[co.Solution]:
-    """The best motions of all valleys in which there are some, the finest motion of each refined."""
+    """The local optima of all motions, each the finest motion near it, refined."""
     best: list[co.Solution] = []
     for motion in sorted(motions, key=lambda motion: -motion.nlp.n_x):
         if not any(_leads(problem, motion, finer) for finer in best):

@@ -144,7 +144,7 @@ def arms(way: str) -> list[Run]:
 
 
 def muscles(way: str) -> list[Run]:
-    """Fifteen iterations of half a stride by muscles; last with MUMPS told to order by nested dissection."""
+    """Fifteen iterations of half a stride by muscles; the last with MUMPS ordering by nested dissection."""
     step = by_muscles.walk()
     options = {"guess": by_muscles.swinging(step.walker, by_muscles.SPEED, by_muscles.STEP), "max_iter": 15}
     grids = [co.Radau(count) for count in STRIDES]

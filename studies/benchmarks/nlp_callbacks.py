@@ -1,8 +1,8 @@
 """What do the callbacks of a 43-DOF effort problem cost, and how much of a solve are they?
 
 Values and derivatives of the same NLP: plain CasADi as its user would write it, this library on CasADi's virtual
-machine, and compiled. The library leaves what the end states decide out of its derivatives; so that its formulas can be
-told from that, plain CasADi is measured a second time with the end control points as constants ("plain_fixed"). Then
+machine, and compiled. The library leaves control points that end states determine out of its derivatives; to separate
+that from its formulas, plain CasADi is measured again with the end control points as constants ("plain_fixed"). Then
 one whole solve each by this library.
 """
 

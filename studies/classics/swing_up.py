@@ -8,9 +8,9 @@ postures about it at a quarter, half and three quarters of the time; what is cal
 the two cheapest motions are refined. Beside them stands the answer of `co.solve(problem)`, which starts from the
 straight line too and refines from a coarse grid.
 
-The cart-pole has optima of 57.9448 and 58.8077: in the dearer one the cart pulls the pole along and the pole swings
-back once, in the cheaper one the cart begins with a small step backwards. The straight line leads to the dearer one, on
-40 equal intervals and on the library's own grid; nearly half of the random starts lead to the cheaper one. The
+The cart-pole has optima of 57.9448 and 58.8077: in the costlier one the cart pulls the pole along and the pole swings
+back once, in the cheaper one the cart begins with a small step backwards. The straight line leads to the costlier one,
+on 40 equal intervals and on the library's own grid; nearly half of the random starts lead to the cheaper one. The
 acrobot's optimum is 175.2864, found from the straight line on either grid and from a third of the random starts; most
 others end where no grid is fine enough.
 """

@@ -3,7 +3,7 @@
 The problem of Falisse et al. 2022 (PLOS ONE 17) as PredSim states it: half a stride at 1.33 m/s, symmetric, feet that
 are balls on the ground, muscles whose tendons' tensions and activations are states, motors in the arms that lag by 35
 ms. The cost, over the distance, is the mean square of the muscles' metabolic rates (Bhargava et al. 2004), of
-activations, of accelerations in their natural sizes, of what the motors are told, and of the torques of tissue at the
+activations, of accelerations in their natural sizes, of the motors' commands, and of the torques of tissue at the
 ends of the joints' ranges. Its published optimum is 339.99, after 895 iterations of L-BFGS and 5,630 s.
 
 The human is a copy of Falisse_et_al_2022.osim, which comes with PredSim: ``--osim FILE``. Without it the
@@ -55,7 +55,7 @@ WEIGHTS = {  # of mean squares, in the cost
     "rates": 1e-3,  # of activations and tensions [(100/s)2], and accelerations of the arms
 }
 PUBLISHED = {"metabolic rates": 165.15, "activations": 58.52, "motors": 29.34, "accelerations": 85.47, "tissue": 1.52}
-GRIDS = ((12, 0), (24, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
+GRIDS = ((12, 0), (24, 0), (24, 1))  # intervals, and degree of the rates of activations and of the motors' commands
 ROUNDS = 4
 SHOWN = (("soleus",), ("med_gas", "gasmed"), ("tib_ant", "tibant"), ("vas_lat", "vaslat"), ("glut_med1", "glmed1"))
 RATE = 100.0  # 1/s, natural size of the rates of activations and tensions
@@ -70,7 +70,7 @@ class Walk(NamedTuple):
 
 
 class LaggingMotors(co.problem.Part):
-    """Motors of joints, by size [N m], whose torque follows what they are told."""
+    """Motors of joints, by size [N m], whose torque follows their commands."""
 
     name = "motor"
 
@@ -81,7 +81,7 @@ class LaggingMotors(co.problem.Part):
         self.unknowns = (told, motor)
 
     def contribution(self) -> co.problem.Contribution:
-        """What they are told, and where they are."""
+        """Commands and torques of the motors, relative to their sizes."""
         return co.problem.Contribution(unknowns=self.unknowns)
 
     def torques(self, now: co.problem.Instant) -> dict[str, ca.SX]:

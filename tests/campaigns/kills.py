@@ -19,7 +19,7 @@ from PIL import Image
 from colloc.support.files import write_atomically
 from tests.campaigns.attempt import Attempt, Outcome
 
-# For every path it is told, writes that file once and then has a child write it again and again.
+# For every path that it reads, writes that file once and then has a child write it again and again.
 WRITER = """
 import os, signal, sys
 import colloc as co

@@ -37,7 +37,7 @@ def gap_of(solution: co.Solution | co.solution.PhasesSolution) -> CostGap:
 
 
 def excess(solution: co.Solution, optimum: float) -> float:
-    """How much dearer a motion is than the best, relative to its scale."""
+    """How much costlier a motion is than the best, relative to its scale."""
     return (solution.cost - optimum) / solution.cost_scale
 
 

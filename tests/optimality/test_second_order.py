@@ -1,4 +1,4 @@
-"""Minima, saddles, maxima and flat optima, made on purpose, are told apart."""
+"""Minima, saddles, maxima and flat optima, made on purpose, are distinguished."""
 
 import pytest
 

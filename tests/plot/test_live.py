@@ -41,7 +41,7 @@ def test_the_page_holds_the_iterates_and_the_answer(capsys: pytest.CaptureFixtur
     assert [recording["name"] for recording in scene_of(viewer)["recordings"]] == ["guess"]
 
     class Both:
-        """What the viewer is told, and what it is told at the end."""
+        """Messages to the viewer, and those at the end."""
 
         def __call__(self, now: co.refinement.Iteration) -> None:
             seen.append(now)

@@ -1,4 +1,4 @@
-"""Closed chains drawn: links reach the places where the loops are cut, slides and hinges are told apart."""
+"""Closed chains drawn: links reach the places where the loops are cut, slides and hinges are distinguished."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -99,7 +99,7 @@ def test_violations_are_measured_between_nodes():
 
 
 def test_the_text_says_what_a_violation_is_relative_to():
-    """A pole without a motor: what its torque of zero is off by between nodes is told by how far the motion strays."""
+    """A pole without a motor: the error of its zero torque between nodes is reported by how far the motion strays."""
     pole = co.bounds(tau={"pole": (0.0, 0.0)})
     problem = co.Problem(
         cart_pole(),

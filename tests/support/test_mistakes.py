@@ -1,4 +1,4 @@
-"""Mistakes that newcomers make, and what they are told."""
+"""Mistakes that newcomers make, and the messages that they get."""
 
 # pyright: reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false, reportIndexIssue=false
 # pyright: reportAttributeAccessIssue=false

@@ -1,4 +1,4 @@
-"""What is shown, and told, while a solve runs."""
+"""Output and callbacks while a solve runs."""
 
 import re
 import sys

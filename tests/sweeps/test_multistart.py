@@ -24,7 +24,7 @@ CURVE = co.BSpline(20)
 
 
 def folded_arm() -> co.Problem:
-    """Three links in gravity; `solve` is 18 % dearer than the best of many starts."""
+    """Three links in gravity; `solve` is 18 % costlier than the best of many starts."""
     return co.Problem(
         planar_chain(3),
         co.Free(0.3, 5.0),

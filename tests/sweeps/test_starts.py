@@ -11,7 +11,7 @@ import colloc as co
 from colloc.studies.arms import starts
 from colloc.studies.benchmarks import best_known
 
-# Optima are counted, and told apart, on few intervals.
+# Optima are counted, and distinguished, on few intervals.
 COARSE = pytest.mark.filterwarnings("ignore:optimum:colloc.refinement.failure.SolutionWarning")
 
 
@@ -27,7 +27,7 @@ def test_the_study_counts_the_optima_of_two_arms(tmp_path: Path):
         assert numbers[f"failed.{name}"] == 0
         assert numbers[f"missed.{name}"] >= 0
     assert numbers["optima.three_links"] >= 3
-    assert numbers["missed.three_links"] > 0.05  # what `solve` finds alone is dearer
+    assert numbers["missed.three_links"] > 0.05  # the answer of `solve` alone is costlier
 
 
 @pytest.mark.parametrize("name", best_known.SETS)

@@ -60,7 +60,7 @@ TOOLS: dict[str, ModuleType] = {
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }
-MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
+MISS, OVERSTEP, COSTLIER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 MISSES = {"walk_by_muscles": 2e-2, "predict_by_muscles": 2e-2}  # set when answers of the first were known: stiff ground
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
@@ -147,7 +147,7 @@ def patience(work: str, problem: Mapping[str, Any]) -> float:
 
 def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any], most: int) -> list[Run]:
     """A tool's answers to a problem, on finer and finer grids, until one does what it should and a finer one would not
-    be cheaper by `DEARER`.
+    be cheaper by `COSTLIER`.
 
     Parameters
     ----------
@@ -168,17 +168,17 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
         if any(word in said for word in HOPELESS) or "within" in said.get("failed", ""):
             break
         before = [run for run in runs[:-1] if run.good]
-        if runs[-1].good and before and before[-1].cost <= (1 + DEARER) * runs[-1].cost:
+        if runs[-1].good and before and before[-1].cost <= (1 + COSTLIER) * runs[-1].cost:
             break
     return runs
 
 
 def chosen(runs: Sequence[Run], best: float) -> Run:
-    """The coarsest answer that does what it should at a cost within `DEARER` of the best, or, where all are in another
-    valley, of the tool's own best; if none does, the nearest to that."""
+    """The coarsest answer that does what it should at a cost within `COSTLIER` of the best or, if all are other local
+    optima, of the tool's own best; if none does, the nearest to that."""
     good = [run for run in runs if run.good]
     for least in (best, min((run.cost for run in good), default=inf)):
-        close = [run for run in good if run.cost <= (1 + DEARER) * least]
+        close = [run for run in good if run.cost <= (1 + COSTLIER) * least]
         if close:
             return close[0]
     answered = [run for run in runs if run.truth is not None]

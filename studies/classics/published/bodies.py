@@ -52,7 +52,7 @@ def spacecraft_reorientation() -> co.Problem:
 def zpm_space_station() -> co.Problem:
     """The space station turned by its gyroscopes alone: Bhatt (2007) (PSOPT, zpm, second case; feet, pounds, seconds).
 
-    The unknown signal is the attitude that the station's own controller is told to hold. Ends and lengths of
+    The unknown signal is the command of the station's attitude controller. Ends and lengths of
     quaternions are met within the tolerances of the source, which the optimum uses.
     """
     inertia = ca.DM(

@@ -345,7 +345,7 @@ def test_the_coarsest_good_answer_is_chosen():
     assert chosen(runs, 1.0).grid == 2
     assert chosen(runs[:2], 1.0).grid == 1
     assert chosen(runs[:1], 1.0).grid == 0
-    assert chosen(runs, 0.9).grid == 2  # in another valley
+    assert chosen(runs, 0.9).grid == 2  # another local optimum
     failed = Run("tool", "problem", 0, {"failed": "no"})
     assert chosen([failed, runs[0]], 1.0) is runs[0]
     assert chosen([failed], 1.0) is failed
