@@ -68,7 +68,7 @@ def test_a_part_of_a_table_counts_its_time_from_its_first_sample():
     np.testing.assert_array_equal(part.t, T[1:5] - T[1])
     np.testing.assert_array_equal(part["toe"], markers()["toe"][1:5])
     assert part.units["toe"] == "m"
-    with pytest.raises(co.InputError, match="must have samples between them, got 5 and 6 s of"):
+    with pytest.raises(co.InputError, match="must be samples between start and end, got 5 and 6 s of"):
         markers().between(5.0, 6.0)
 
 
@@ -238,7 +238,7 @@ HEAD = "name\nnRows=2\nnColumns=3\ninDegrees=no\nendheader\n"
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.sto", "time\ta\n0\t1\n", "no table of OpenSim's: it has no line endheader"),
+        ("a.sto", "time\ta\n0\t1\n", "no OpenSim table: it has no line endheader"),
         ("a.sto", HEAD, "line 5: names of columns must follow endheader"),
         ("a.sto", HEAD + "hip\tknee\n", "line 6: the first column must be time, got 'hip'"),
         ("a.sto", HEAD + "time\ta\ta\n", "line 6: two columns are named 'a'"),

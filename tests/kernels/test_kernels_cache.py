@@ -68,10 +68,10 @@ def test_command_that_is_no_compiler(tmp_path):
         path = tmp_path / name
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o700)
-        with pytest.raises(CompileError, match="no GCC or Clang that works"):
+        with pytest.raises(CompileError, match="no working GCC or Clang"):
             build(kernels(), Compile(compiler=str(path)))
     path.write_text("neither a program nor a script with an interpreter")
-    with pytest.raises(CompileError, match="no GCC or Clang that works"):
+    with pytest.raises(CompileError, match="no working GCC or Clang"):
         build(kernels(), Compile(compiler=str(path)))
 
 

@@ -88,7 +88,7 @@ def test_a_motion_by_muscles_over_a_ball_joint_has_their_torques(model):
 
 def test_what_needs_a_coordinate_of_its_own_is_refused_by_name(model):
     torque = {"shoulder_ry": lambda q, qd: -q}
-    with pytest.raises(co.InputError, match="joint 'shoulder_ry' is on a quaternion: a passive torque takes"):
+    with pytest.raises(co.InputError, match="joint 'shoulder_ry' is on a quaternion: a passive torque needs"):
         co.muscles.Muscles(model, [LONG], passive=torque)
     with pytest.raises(co.InputError, match="muscle 'long' crosses ball joint 'shoulder', which is on a quaternion"):
         co.muscles.fit_lengths(model, [LONG])

@@ -93,7 +93,7 @@ def test_misuse():
     with pytest.raises(co.InputError, match="strain of passive fibers must be finite and positive"):
         co.muscles.OPENSIM.with_passive(strain=-0.1)
     for arguments in ({}, {"strain": 0.05, "growth": 35.0}):
-        with pytest.raises(co.InputError, match="strain at the maximal force or a growth"):
+        with pytest.raises(co.InputError, match="with_tendon needs strain or growth"):
             co.muscles.OPENSIM.with_tendon(**arguments)
     with pytest.raises(co.InputError, match="strain of the tendon must be finite and positive"):
         co.muscles.OPENSIM.with_tendon(strain=-0.1)

@@ -218,7 +218,7 @@ def test_between_the_ends_of_a_motion_or_of_phases():
         np.testing.assert_allclose(motion.at([0.6]).q - motion.at([0.0]).q, 0.7, atol=1e-6)
         table = co.optimality.sensitivity(motion, "apart")
         assert set(table.names) == {"apart, q[shoulder]", "apart, q[elbow]"}
-    with pytest.raises(co.InputError, match="belongs to its Problem"):
+    with pytest.raises(co.InputError, match="belong to its Problem"):
         co.Phases({"out": half, "on": rest}, [EnergyAt(1.0)])
 
 

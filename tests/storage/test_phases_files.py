@@ -381,6 +381,6 @@ def test_what_could_not_be_loaded_is_not_saved(
     solution: co.solution.PhasesSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("colloc.storage.storage.MOST_PHASES", 1)
-    with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):
+    with pytest.raises(co.InputError, match="solution has 2 phases, and files hold at most 1"):
         co.save(solution, tmp_path / "bounce.npz")
     assert not list(tmp_path.iterdir())

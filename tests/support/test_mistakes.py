@@ -231,7 +231,7 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "a spring's rest in degrees": (lambda: co.revolute(passive=co.Passive(rest=-45.0)), f"rest is 45 {DEGREES}"),
     "a state in degrees": (lambda: arm(subject_to=[co.initial(q=(0, -90))]), rf"initial q\[elbow\] is 90 {DEGREES}"),
     "bounds in degrees": (lambda: arm(co.bounds(q=(-170, 170))), r"bounds q is 170 rad, more than 3 turns: degrees\?"),
-    "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are zero whatever"),
+    "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are always zero"),
     "a mass on the axis": (heavy_upper_arm, r"joint upper moves no mass"),
     "gravity upwards": (lambda: pulled(0, 9.81, 0), r"gravity \(0, 9\.81, 0\) pulls along \+y: .* \(0, -9\.81, 0\)"),
     "gravity upwards in a copy": (lambda: replace(ARM, gravity=(0, 9.81, 0)), r"pulls along \+y: upwards\?"),
