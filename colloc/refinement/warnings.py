@@ -60,7 +60,7 @@ def _idle(problem: Problem) -> list[str]:
     expressions = [constraint.rows.expression for constraint in problem.rows.values()]
     expressions += [fn(*problem.instant.slots) for _, fn in problem.costs.values()]
     expressions += [load.wrench for load in problem.wrenches]
-    used = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions, *problem.model.symbols))}
+    used = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(ca.SX(), *expressions, *problem.model.symbols))}
     return [
         repr(unknown.name)
         for unknown in problem.unknowns

@@ -228,7 +228,7 @@ def test_guesses_of_sweeps_are_looked_at_before():
     for problem, guess, message in (
         (weighed, {1.0, 2.0}, "guess must be co.line"),
         (weighed, {"phase": None}, "guess must be a single motion, as the problem has no phases"),
-        (weighed, single, "guess is a motion of the joints shoulder, the problem has shoulder, elbow"),
+        (weighed, single, "guess is a motion of the joints shoulder, the problem has the joints shoulder, elbow"),
         (lambda nothing: stated, {1.0}, "guess must be as for solve"),
     ):
         with pytest.raises(co.InputError, match=message):

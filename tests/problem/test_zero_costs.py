@@ -37,7 +37,8 @@ def test_a_cost_that_no_motion_changes_leaves_a_feasible_motion(name, curve):
 
 def test_a_cost_of_the_given_duration_is_doubted():
     with pytest.warns(
-        co.refinement.SolutionWarning, match=r"contains the duration, which is fixed at 1 s, .* duration=co\.Free\("
+        co.refinement.SolutionWarning,
+        match=r"the duration, which is fixed at 1 s and has no effect: .* duration=co\.Free\(",
     ):
         solution = co.solve(problem(co.duration(), START, END, LIMITS), CURVES[0])
     assert (solution.status, solution.cost) == (co.solver.Status.SOLVED, 1.0)
