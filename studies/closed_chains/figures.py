@@ -111,7 +111,7 @@ def draw_snapshots(ax: Axes, shown: Skeleton, limbs: Mapping[str, Limb]) -> None
     for k, label, aside in ((0, "start", (0, -11)), (-1, "end", (-3, 11))):
         ax.annotate(label, (x[k], y[k]), aside, textcoords="offset points", ha="center", va="center", fontsize=9)
     ax.set_aspect("equal", adjustable="box")
-    dress(ax, "in the plane of the arm [m]", "y [m]")
+    dress(ax, "x [m]", "y [m]")
 
 
 def _draw(ax: Axes, t: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:

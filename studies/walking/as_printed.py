@@ -11,7 +11,7 @@ among them.
 Two conditions, found by relaxing one kind of constraint at a time by as little as a local search needs:
 
 - The joints have their anatomical ranges. Within those of our own step (`colloc.models.human.human55.WALKING`) no
-  motion is found, but one is if ranges alone widen by 3.6 degrees, or feet alone may creep by 3.5 mm/s more, or
+  motion is found, but one is if ranges alone widen by 4.4 degrees, or feet alone may creep by 3.6 mm/s more, or
   symmetry alone is off by 0.13 rad and rad/s. Relaxing any other kind alone led nowhere.
 - The equations (5.4) of the feet hold at eleven instants, within 1e-3. At 21 instants no motion is found that meets
   them so closely, at eleven none within 1e-6: six cubic control points cannot keep a foot still, and between the

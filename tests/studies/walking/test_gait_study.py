@@ -119,7 +119,7 @@ def test_arms_swing_beside_the_trunk(report):
     assert (report.numbers["arm_leg.least"], report.numbers["arm_leg.negative"]) == pytest.approx(
         (swings.min(), (swings < 0).mean())
     )
-    assert report.arm_reach > 0.1  # m; held at zero, they hang still
+    assert report.arm_reach > 0.1  # m; twice as far with (5.6) held at zero
     names = report.step.stance.model.joint_names
     elbows = report.sample.q[:, [names.index(f"elbow_flexion_{side}") for side in "rl"]]
     assert np.degrees(elbows.max()) < 46
