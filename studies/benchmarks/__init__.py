@@ -1,6 +1,6 @@
 """Benchmarks: alternatives paired in one run, quoted as ratios.
 
-the call        first_call, waiting, honesty, gap, error_control, best_known, random_starts
+the call        first_call, waiting, motions, honesty, gap, error_control, best_known, random_starts
 programs        time_optimal, nlp_callbacks, phases, scaling, model_parameters, memory, batches, resolve
 derivatives     evaluate, compile
 files           robots: all that are installed, read and compared; robot_peers, who else reads them; skeletons and

@@ -20,6 +20,7 @@ import colloc.studies.benchmarks.gap
 import colloc.studies.benchmarks.hessian
 import colloc.studies.benchmarks.iterations
 import colloc.studies.benchmarks.memory
+import colloc.studies.benchmarks.motions
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
@@ -201,6 +202,21 @@ def test_a_case_of_a_sweep_is_the_solve_by_hand(tmp_path):
     numbers = run(colloc.studies.benchmarks.batches, tmp_path)
     assert numbers["batches.difference"] < 1e-6
     assert {"batches.ratio", "batches.over_solver", "batches.sweep.ms"} <= numbers.keys()
+
+
+def test_motions_are_set_beside_those_of_another_version(tmp_path, monkeypatch):
+    root, asked = colloc.studies.benchmarks.motions.ROOT, []
+
+    def measured(motion, directory, *, quick):
+        asked.append((motion, directory, quick))
+        return (60.0, 3.0) if directory == root else (100.0, 4.0)
+
+    monkeypatch.setattr(colloc.studies.benchmarks.motions, "measured", measured)
+    words = ["--quick", "--other", str(tmp_path), "--motions", "walking.by_muscles,walking.gait"]
+    numbers = colloc.studies.benchmarks.motions.main(words)
+    assert asked == [(m, d, True) for m in ("walking.by_muscles", "walking.gait") for d in (tmp_path, root)]
+    assert numbers["iterations.ratio"] == numbers["walking.gait.iterations.ratio"] == pytest.approx(0.6)
+    assert numbers["seconds.ratio"] == pytest.approx(0.75)
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
