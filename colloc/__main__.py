@@ -1,6 +1,6 @@
 """The studies from the command line: ``python -m colloc`` lists them, ``python -m colloc gait --speed 1.4`` runs one.
 
-A study goes by its family and name ("walking.gait"), or by its name alone where no other family has it ("gait"). The
+A study has a family and a name ("walking.gait"); its name alone is enough where no other family has it ("gait"). The
 words after it are its own: ``python -m colloc gait --help`` lists them.
 """
 

@@ -15,7 +15,7 @@ from colloc.plot.skeleton import Pose, Skeleton, places, skeleton_from
 from colloc.plot.viewer import viewer
 
 TIMES = 200  # of a viewer
-Writer = Callable[[str, float], Path]  # to a path, of so many frames a second
+Writer = Callable[[str, float], Path]  # to a path, with a number of frames a second
 
 
 def film_of(

@@ -60,7 +60,7 @@ def test_the_reference_lists_every_public_name():
 def test_examples_run_as_printed(name: str, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     thing = value(name)
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
-        return  # a type, whose name is all there is to it
+        return  # a type, without a docstring
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(thing) or "", dict(given), name, None, 0)
     assert examples.examples, f"{name} has no example"
     monkeypatch.chdir(tmp_path)

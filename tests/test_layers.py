@@ -65,7 +65,7 @@ def test_imports_point_down():
             continue
         for other in imports(path):
             if other == "colloc" and parts[1] in {"models", "studies"}:
-                continue  # they are users of the library, as anybody
+                continue  # they are users of the library, like others
             assert other.startswith("colloc."), f"{path} imports {other}"
             layer = other.split(".")[1]
             low = LAYERS.index(layer) < LAYERS.index(parts[1]) or layer == parts[1]

@@ -63,4 +63,4 @@ def test_the_list_names_tests_that_there_are():
         text = (root / file).read_text() if (root / file).exists() else ""
         known[file] = set(re.findall(r"def (test_\w+)", text))
     gone = [f"{file}::{name}" for file, name in places if name.split("::")[-1] not in known[file]]
-    assert gone == [], "measure their files anew: python -m pytest FILE --measure"
+    assert gone == [], "measure their files again: python -m pytest FILE --measure"

@@ -129,7 +129,7 @@ class Measured:
         return list(lines.values())
 
     def save(self) -> None:
-        """Bring the list up to date with the files that ran; what is gone from them is dropped."""
+        """Bring the list up to date with the files that ran; tests that no longer exist are dropped."""
         files = {name.partition("::")[0] for name in self.alone}
         kept = {name: seconds for name, seconds in listed().items() if name.partition("::")[0] not in files}
         kept |= {name: round(seconds, 1) for name, seconds in self.functions().items() if seconds > LIMITS["quick"]}

@@ -127,7 +127,7 @@ class StateSpace:
 
 
 def _rows(*vectors: tuple[str, Any, int]) -> list[np.ndarray]:
-    """Arrays of so many columns, by their names, whose other dimensions go together; InputError for others."""
+    """Arrays of fixed numbers of columns, by their names, whose other dimensions go together; InputError for others."""
     arrays = [float_array(name, value) for name, value, _ in vectors]
     for (name, _, width), array in zip(vectors, arrays, strict=True):
         if array.shape[-1:] != (width,):

@@ -62,7 +62,7 @@ class Library:
         symbol, leading = self._symbol(name), self._leading(name)
         count("slices", slices, at_least=1)
         # The library answers the questions for shapes that CasADi asks in this thread. That it could have been
-        # removed from the cache meanwhile does not matter: it is in memory, under this path.
+        # removed from the cache in the meantime does not matter: it is in memory, under this path.
         width = 0 if columns is None else int(columns[-1]) + 1
         self._set_shape(*map(ctypes.c_longlong, (slices, self.threads, width)))
         raw = ca.external(symbol, str(self.path))

@@ -310,7 +310,7 @@ def _fit(
 
 
 def _powers(variables: int, degree: int) -> np.ndarray:
-    """Exponents of all products of up to so many factors, shape (terms, variables)."""
+    """Exponents of all products of up to `degree` factors, shape (terms, variables)."""
     factors = (c for d in range(degree + 1) for c in combinations_with_replacement(range(variables), d))
     return np.array([[chosen.count(k) for k in range(variables)] for chosen in factors])
 

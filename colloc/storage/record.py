@@ -64,7 +64,7 @@ class SolutionRecord(NamedTuple):
 
     name: str  # the file's, for messages
     phases: dict[str, PhaseRecord]  # one of name "" for a single motion
-    outcome: Outcome  # its status as the solver saw it: what happens between the nodes is judged anew
+    outcome: Outcome  # its status as the solver saw it: what happens between the nodes is judged again
     parameters: np.ndarray
     fingerprint: dict[str, np.ndarray]
     rounds: tuple[RefinementRound, ...]

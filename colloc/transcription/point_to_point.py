@@ -43,7 +43,7 @@ def point_to_point(
     Returns
     -------
     Problem
-        Add constraints as to any problem: ``replace(problem, subject_to=[*problem.subject_to, more])``.
+        Add constraints as in any problem: ``replace(problem, subject_to=[*problem.subject_to, more])``.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def human55(
 
     World axes are x to the left, y up, z forward. At zero coordinates the human stands upright with hanging arms and
     the palms forward, midpoint of the hips at the world origin: `Human.standing` puts the soles on the ground y = 0.
-    Every body goes by the name of its joint; at a joint of several axes all but the last body are massless. Sides end
+    Every body has the name of its joint; at a joint of several axes all but the last body are massless. Sides end
     in "_r" and "_l", and positive is the same anatomical direction on both (models/human/data/human55_joints.csv).
 
     Position limits are wide ranges, see `WALKING` and `walking` for narrow ones. Torque limits are proportional to

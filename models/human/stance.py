@@ -53,7 +53,7 @@ def on_foot(human: Human, side: str) -> Human:
         assert parent is not None
         leg.append(parent)
     base = _base(human, side)
-    # Every body of the leg goes by the name of the joint that now carries it, which was that of the next one below.
+    # Every body of the leg has the name of the joint that now carries it, which was that of the next one below.
     named = dict(zip(leg, [base[-1].name, *leg], strict=False))
     turned = [_on(bodies[above], name, _turned(bodies[below].joint), named[below])
               for below, above, name in zip(leg, leg[1:], leg, strict=False)]  # fmt: skip

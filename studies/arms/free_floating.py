@@ -51,7 +51,7 @@ def attitude(turn: float, sequence: str) -> list[float]:
 
 
 def problem(sequence: str) -> co.Problem:
-    """Turned over by the hinges alone. Momentum is conserved: that the base is at rest in the end need not be said."""
+    """Turned over by the hinges alone. Momentum is conserved, so that the base ends at rest without a row for it."""
     model = two_rods(sequence)
     base = [joint for joint in model.joint_names if joint not in HINGES]
     names = [name for name in model.position_names if name.startswith("front") and "_t" not in name]

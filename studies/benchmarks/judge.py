@@ -93,7 +93,7 @@ def strayed(world: Any, solution: co.Solution, numbers: Sequence[int]) -> np.nda
     world : pinocchio.Model
     solution : Solution
     numbers : sequence of int
-        On every interval torques are polynomials through their values at so many Gauss points.
+        On every interval torques are polynomials through their values at `numbers` Gauss points.
     """
     edges = solution.mesh_times.tolist()
     pieces = [

@@ -35,7 +35,7 @@ ARMS = ("panda", "ur5", "iiwa", "puma", "random")
 WAYS = ("interpreter", "vm")
 PARTS = ("import", "solve", "callbacks", "total")
 ALL = ("arms", "gait", "walks", "standing", "effort43", "evaluate", "scaling")
-# What is asked for: at most so much, at least so much of the two that are ratios of others to ours, and shares solved.
+# Targets: upper limits, lower limits for the two ratios of others to colloc, and shares solved.
 ASKED = {
     "arms.median": 0.5, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 4.0, "gait.cold": 6.5,
     "walks.solved": 1.0, "walks.iterations": 80.0, "effort43.factor_ratio": 5.0, "evaluate.ratio": 1.25,

@@ -104,7 +104,7 @@ class Found(NamedTuple):
 
     @property
     def answers(self) -> dict[str, co.Solution]:
-        """The solutions that the study speaks of, by name."""
+        """The solutions that the study describes, by name."""
         named = {"best": self.best, "second": self.second, "line": self.runs[0], "default": self.default}
         return {name: solution for name, solution in named.items() if solution is not None}
 

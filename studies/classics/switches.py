@@ -5,7 +5,7 @@ arms from bound to bound, one of them industrial with limits on velocities as we
 rocket and a mixture of catalysts on singular arcs, and a slide on which nothing switches. Costates are compared with
 closed forms where there are some. For the
 others they are what costates are by their meaning, how the least cost changes with where the motion starts: differences
-of optima that are found anew.
+of optima that are solved again.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _root(unknown: ca.SX, residual: ca.SX, near: Sequence[float]) -> list[float]
 
 
 def cases(quick: bool) -> list[Case]:
-    """The problems; quickly without those whose optima take long to find anew."""
+    """The problems; quickly without those whose optima take long to solve again."""
     slow = co.Radau(20)
     industrial = ARMS["manutec_time"].problem()
     some = [

@@ -6,7 +6,7 @@ here IPOPT too. Position, velocity and acceleration are given at both ends (sect
 cubic spline, as printed for case A, leave three free. Table I has BFGS finish first because an iteration of Newton's
 method took as long as four of BFGS (0.99 s and 0.23 s); here it takes as long as two or three.
 
-The paper prints no lengths and masses; those of `colloc.models.closed.five_bar` are chosen there. It speaks of gravity
+The paper prints no lengths and masses; those of `colloc.models.closed.five_bar` are chosen there. It mentions gravity
 in case A alone, and table I is reproduced without. With gravity the printed poses are not well posed for our arm: it is
 cheapest to let the forearm swing down through the straight arm, where rod and crank lie in one line and the crank
 cannot say where the forearm goes. Nothing in the torque warns of that posture, so that the descents run into it and

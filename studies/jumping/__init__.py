@@ -1,1 +1,1 @@
-"""Jumps of a human: what is left of a motion when the ground is gone."""
+"""Jumps of a human: motion without the ground."""

@@ -3,7 +3,7 @@
 Figures 4 to 6 of Zhakatayev, Rogovchenko and Pätzold (2023): every joint follows q = sin(2 pi t) for 3 s, sampled every
 10 ms. Analytic sensitivities against central differences.
 
-The authors' numerical derivative of torque 18 by q14 has spikes where q14 = 0, which they put down to numerator and
+The authors' numerical derivative of torque 18 by q14 has spikes where q14 = 0, which they attribute to numerator and
 denominator vanishing together. A difference step proportional to the coordinate reproduces such spikes: at t = 0.5 s,
 sin(2 pi t) is 1e-16, not zero, the step is 1e-21, and the difference of two equal torques is left. The torque itself
 need not vanish (here it does not); a fixed step has no spikes. The authors' tool chooses its steps adaptively, so this

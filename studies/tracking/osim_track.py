@@ -4,7 +4,7 @@ A person who squats is a file of OpenSim: segments after Winter (2009), a foot t
 that slides as it bends, by splines. Two squats are recorded in files as a laboratory has them, seven markers at 100 Hz
 with 3 mm of noise (.trc) and a force plate at 1000 Hz with 5 N and 2 N m (.mot). One problem follows the markers under
 the plate's force, and keeps small what it leaves to push the foot. Its motion, torques and reactions are written to
-files with OpenSim's names and signs, and the motion is read again. Beside it the same is done with the knee as a hinge
+files with OpenSim's names and signs, and the motion is read again. For comparison the same with the knee as a hinge
 where it is at the middle of the squat, which is what a model without splines has.
 
 The sliding knee is worth its splines: torques are found to 0.5 N m (of 68) and angles to 2.9 mrad; with the hinge it is

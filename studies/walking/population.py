@@ -87,7 +87,7 @@ def step_length(stature: float, speed: float) -> float:
 
 
 class Anyone(NamedTuple):
-    """The step of anybody: a problem, its curve, the human whose dimensions are parameters, and its driven joints."""
+    """The step of any person: a problem, its curve, a human with parametric dimensions, and its driven joints."""
 
     problem: co.Problem
     curve: co.BSpline

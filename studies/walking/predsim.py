@@ -284,7 +284,7 @@ def solved(
     options: dict[str, Any] = {
         # What a better motion might save takes a program of twice the size for every grid.
         "plan": [co.refinement.Solve(judge_cost=False)],
-        # Some 300 iterations to the first walk, after which the other barrier would begin anew.
+        # Some 300 iterations to the first walk, after which the other barrier would start again.
         "solver": co.Ipopt(max_iter=600, mu_strategy="monotone", tol=1e-7),
         "progress": False,
     }

@@ -1,4 +1,4 @@
-"""Files of solutions as somebody might make them: fields changed, missing or too many, with a checksum that fits."""
+"""Files of solutions as a user might make them: fields changed, missing or too many, with a checksum that fits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Change = Callable[[Arrays, dict[str, Any]], None]
 
 
 def crafted(source: Path, target: Path, change: Change, *, signed: bool = True) -> None:
-    """A saved solution with its arrays and metadata changed; the checksum is made anew where that is still possible."""
+    """A saved solution with other arrays and metadata; the checksum is made again where that is still possible."""
     with np.load(source, allow_pickle=False) as file:
         arrays: Arrays = {name: file[name] for name in file.files}
     meta = json.loads(str(arrays.pop("meta")))

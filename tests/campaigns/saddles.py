@@ -95,7 +95,7 @@ def _ridge(rng: np.random.Generator) -> tuple[co.Problem, Any, Any]:
 
 
 def _bow(start: Any, end: Any, beside: Any) -> Callable[[float], np.ndarray]:
-    """A line that is bent by so much at mid-time, as shares of the time."""
+    """A line that is bent by an amount at mid-time, as shares of the time."""
     start, end, beside = (np.array(part, dtype=float) for part in (start, end, beside))
     return lambda t: start + t * (end - start) + 4 * t * (1 - t) * beside
 

@@ -87,7 +87,7 @@ objects()
 
 _TOGETHER = """
 alone = [actions[name](w) for name, w in work]
-objects()  # anew, so that the threads compute for the first time what objects keep
+objects()  # again, so that the threads compute for the first time what objects keep
 with ThreadPoolExecutor({threads}) as pool:
     together = list(pool.map(lambda item: actions[item[0]](item[1]), work))
 for (name, w), one, other in zip(work, alone, together, strict=True):

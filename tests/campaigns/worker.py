@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Worker:
-    """A process that answers requests, started anew when it has died.
+    """A process that answers requests, started again when it has died.
 
     Parameters
     ----------

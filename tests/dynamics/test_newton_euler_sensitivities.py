@@ -367,7 +367,7 @@ def _subtract_load(
 
 @lru_cache
 def printed_case() -> tuple[list[Row], list[Wrench], Case]:
-    """Slides and hinges in turn, with loads on two links, in the words of the print and of the library."""
+    """Slides and hinges in turn, with loads on two links, in the notation of the print and of the library."""
     rng = np.random.default_rng(2020)
     chain = [Row(kind, random_inertia(rng), *rng.uniform(-1, 1, 4)) for kind in (REVOLUTE, REVOLUTE, PRISMATIC) * 2]
     wrenches = [Wrench(k, *(3 * rng.normal(size=3) for _ in range(3))) for k in (3, 5)]

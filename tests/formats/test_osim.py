@@ -4,7 +4,7 @@ The files in the folder beside are this project's own. What OpenSim makes of the
 
     python -m tests.formats.test_osim
 
-writes anew where OpenSim is installed, and tests there compare what is kept with what it says.
+writes again where OpenSim is installed, and tests there compare what is kept with what it says.
 """
 
 import json

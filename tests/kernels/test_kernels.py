@@ -267,7 +267,7 @@ def test_results_into_given_arrays(sums):
 
 
 def test_external_has_columns_of_slices(sums):
-    """Also two numbers of slices at once, in any order, and after the file is gone."""
+    """Also two numbers of slices at once, in any order, and after the file is removed."""
     kernel = sums.kernels["small"]
     functions = {slices: sums.external("small", slices) for slices in (3, 21, 2000)}
     for slices in (21, 3, 2000, 21):

@@ -162,7 +162,7 @@ def script(body: str) -> list[str]:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process is gone within half a minute; one that nobody has asked about since counts as gone."""
+    """Whether a process has ended within half a minute; a zombie counts as ended."""
     for _ in range(600):
         with suppress(FileNotFoundError):
             if ") Z" not in Path(f"/proc/{pid}/stat").read_text():

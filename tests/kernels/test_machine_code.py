@@ -176,7 +176,7 @@ def test_too_much_code_is_not_kept(folder):
     with another(interpreter, number=4):
         np.testing.assert_array_equal(interpreter.evaluate("f", [np.ones((9, 1))])[0], 2.0)
     assert keep(interpreter, 5, much[: 2**27]) == 1
-    assert keep(interpreter, 6, much[: 2**27]) == -1  # as long as somebody owns the other half
+    assert keep(interpreter, 6, much[: 2**27]) == -1  # as long as the other half has an owner
     interpreter._code.drop_code(ctypes.c_longlong(5))
     assert keep(interpreter, 6, much[: 2**27]) == 1
     interpreter._code.drop_code(ctypes.c_longlong(6))
@@ -227,7 +227,7 @@ def executable_bytes() -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the map of the memory as Linux has it")
 def test_code_is_given_back_when_nobody_has_its_program(folder):
-    """A hundred at a time: of those that are gone a few are kept, in case that a function of CasADi's remains."""
+    """A hundred at a time: of those that are dropped a few are kept, in case that a function of CasADi's remains."""
     x = ca.SX.sym("x", 3)
     codes = [Kernel(ca.Function("f", [x], [ca.sin(k * x) * x])) for k in range(100)]
     kept = [with_code(kernel, folder) for kernel in codes]

@@ -119,7 +119,7 @@ def test_first_and_second_derivatives_agree_with_automatic_differentiation(numbe
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 9, 12, 14])
 def test_derivatives_agree_with_central_differences(number):
-    """With the loops solved anew at every step: torques for the first, first derivatives for the second."""
+    """With the loops solved again at every step: torques for the first, first derivatives for the second."""
     chain, loads, state, weights = case(number)
     evaluator, m = loops.ChainEvaluator(chain, loads=loads), chain.mobility
     found, hessian = evaluator.sensitivities(*state), evaluator.hessian(*state, weights)

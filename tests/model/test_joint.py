@@ -1,4 +1,4 @@
-"""The joint: exp(screw q) between two constant transforms, what it refuses, and the name it goes by."""
+"""The joint: exp(screw q) between two constant transforms, what it refuses, and its name."""
 
 from __future__ import annotations
 

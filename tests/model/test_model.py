@@ -83,7 +83,7 @@ def test_inertia_that_is_not_finite_is_refused_for_that(bad):
 
 
 def test_a_mass_may_be_a_quotient_of_symbols():
-    """A symbol in a denominator is as good as any other; zero need not be a legal value."""
+    """A symbol in a denominator is legal; zero need not be a legal value."""
     total, parts = ca.SX.sym("total"), ca.SX.sym("parts")
     mass = body(mass=total / parts).mass
     assert evaluate([mass], [total, parts], [6.0, 2.0])[0] == pytest.approx(3.0)

@@ -1,4 +1,4 @@
-"""Muscles in problems: what they need, what they give along a motion, and what a reader of numbers computes anew."""
+"""Muscles in problems: what they need, what they give along a motion, and the same computed from their numbers."""
 
 import warnings
 from functools import partial
@@ -158,7 +158,7 @@ def activation_rates(activation: np.ndarray, excitation: np.ndarray, sharpness: 
 
 
 def test_torques_are_forces_times_arms_by_plain_numbers(rigid):
-    """Fibers and moment arms anew, in NumPy, from the solution's signals alone."""
+    """Fibers and moment arms computed again, in NumPy, from the solution's signals alone."""
     muscles, solution = rigid
     for t in (0.11, 0.32, 0.5):
         now = solution.at(t)

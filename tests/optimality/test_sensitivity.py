@@ -283,7 +283,7 @@ def test_an_answer_that_is_no_optimum_is_refused():
 
 
 def test_it_goes_to_other_processes(of_arm: Sensitivity):
-    """Without its factors, which are made anew there."""
+    """Without its factors, which are made again there."""
     name = "mass of body 'elbow'"
     before = of_arm.x(name)
     np.testing.assert_allclose(pickle.loads(pickle.dumps(of_arm)).x(name), before, rtol=1e-9, atol=1e-12)

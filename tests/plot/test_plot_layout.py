@@ -1,4 +1,4 @@
-"""Figures that fit: a notebook, a column, somebody else's axes; several solutions, and torques of all sizes."""
+"""Figures that fit: a notebook, a column, a user's axes; several solutions, and torques of all sizes."""
 
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 

@@ -1,4 +1,4 @@
-"""Pictures of anybody's mechanism: bodies with ends, capsules, phases of other bodies; guesses, maps, windows."""
+"""Pictures of any mechanism: bodies with ends, capsules, phases of other bodies; guesses, maps, windows."""
 
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false, reportOperatorIssue=false, reportCallIssue=false
 

@@ -196,7 +196,7 @@ def test_limits_and_values_at_the_ends_bound_and_fix_variables():
 
 @dataclass(frozen=True)
 class Apart(Statement):
-    """Postures at the ends of a motion differ by so much; in phases those of the first and the last."""
+    """Postures at the ends of a motion differ by an amount; in phases those of the first and the last."""
 
     q: float  # rad
     name: str = "apart"

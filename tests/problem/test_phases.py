@@ -192,7 +192,7 @@ def test_states_signals_and_constants_go_on_as_stated():
 
 
 def test_a_cycle_may_be_its_own_mirror_image():
-    """A pendulum with a cart that swings from side to side: half a period is all there is to find."""
+    """A pendulum with a cart that swings from side to side: the solve finds half a period."""
     chain = planar_chain(2)
     one, two = chain.joint_names
     mirrored = co.connect("half", "half", joints={one: (one, -1.0), two: (two, -1.0)})

@@ -1,4 +1,4 @@
-"""The call that everybody makes first: rough guesses, the default curve, refinements that fail, a limit in seconds."""
+"""The call that users make first: rough guesses, the default curve, refinements that fail, a limit in seconds."""
 
 import time
 import warnings

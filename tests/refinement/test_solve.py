@@ -87,7 +87,7 @@ def test_sparse_nodes_are_not_called_solved():
         solution = co.solve(
             time_optimal(), co.BSpline(19, degree=5, nodes=21), plan=[co.refinement.Solve(between="nodes")]
         )
-    # So much more than a bound is no switch.
+    # This much more than a bound is no switch.
     assert any(re.search(r"tau\[.*\] is violated .*, \d+ times its natural size", str(one.message)) for one in said)
     assert any("the duration ended at its lower bound, 0.1 s" in str(one.message) for one in said)
     assert solution.message == "Solve_Succeeded"

@@ -1,4 +1,4 @@
-"""Random mechanisms, and the same mechanisms in the words of Pinocchio and MuJoCo.
+"""Random mechanisms, and the same mechanisms as models of Pinocchio and MuJoCo.
 
 Everything is drawn from the generator that is passed in, so that a seed names a mechanism. The conversions read the
 numbers of a `Model` and never its recursions: what they are compared with shares no code with them.

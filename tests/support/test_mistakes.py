@@ -109,7 +109,7 @@ GUESS = (
 UNITS = r"millimetres\? lengths are in m, masses in kg, inertias in kg m2"
 BY_NUMBER = r"of q, qd, qdd and tau 0 is shoulder, 1 is elbow"
 
-# What is refused: what somebody writes, and a pattern of what the InputError says.
+# Refused: the mistake, and a pattern of the message of the InputError.
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a pair for each of two joints": (lambda: arm(co.bounds(tau=[(-10, 5), (-5, 10)])), PAIRS),
     "the same in a tuple": (lambda: arm(co.bounds(tau=((-10, 5), (-5, 10)))), PAIRS),
@@ -221,7 +221,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "intervals for a curve": (lambda: co.solve(arm(LIMITS), 20), r"must be BSpline, HermiteSimpson or Radau, got 20"),
 }  # fmt: skip
 
-# What is doubted: what somebody writes, and a pattern of what the InputWarning says.
+# Doubted: the mistake, and a pattern of the message of the InputWarning.
 DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "functions made in a loop": (loop, rf"constraints 'path' and 'path 2' {LOOP}"),
     "costs made in a loop": (costs_in_a_loop, rf"cost terms 'integral' and 'integral 2' {LOOP}"),

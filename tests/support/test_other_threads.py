@@ -37,7 +37,7 @@ class Work:
 
 
 def endless(told: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
-    """Iterations until somebody stops them, or for 30 s."""
+    """Iterations until they are stopped, or for 30 s."""
     power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
     problem = co.Problem(two_link(), 1.0, power, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
     ipopt = {"tol": 1e-14, "max_iter": 10**6, "max_wall_time": 30.0, "mu_strategy": "adaptive"}

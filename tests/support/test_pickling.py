@@ -25,7 +25,7 @@ from tests.storage.test_phases_files import CURVES, GUESS, bounce
 from tests.support.problems import everything, time_optimal
 from tests.support.random_trees import random_loads, random_tree
 
-pytest.importorskip("cloudpickle", reason="lambdas go by value")
+pytest.importorskip("cloudpickle", reason="lambdas are pickled by value")
 
 
 @pytest.fixture(scope="module", params=["spawn", "forkserver"])

@@ -9,7 +9,7 @@ shown: list[Figure] = []
 
 
 class FigureManager(FigureManagerBase):
-    """A window that somebody closes at once."""
+    """A window that is closed at once."""
 
     @classmethod
     def start_main_loop(cls) -> None:

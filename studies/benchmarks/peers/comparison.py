@@ -186,7 +186,7 @@ def chosen(runs: Sequence[Run], best: float) -> Run:
 
 
 def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int) -> dict[str, float]:
-    """Numbers of an answer, from a process that begins anew and solves it again and again unless that takes `LONG`."""
+    """Numbers of an answer, from a fresh process that solves it several times unless that takes `LONG`."""
     assert run.truth is not None
     said = run.said
     if said["cold"] < LONG:

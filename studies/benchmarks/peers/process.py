@@ -2,7 +2,7 @@
 
     python -P process.py TOOL.py task.json answer.json
 
-Nothing but what Python brings is imported here, since some tools do not live beside others. Seconds are those of the
+Only Python's standard library is imported here, since some tools do not live beside others. Seconds are those of the
 processor, of this process and its children, from its start to the first answer (cold), and of every answer after that.
 """
 

@@ -45,7 +45,7 @@ STATEMENTS: dict[str, Statement] = (
     | OSCILLATORS | REACTORS | FLIGHTS | ORBITS | BODIES | CARS | FITS
 )  # fmt: skip
 NOT_STATED: dict[str, str] = {
-    "bressgott_notorious": "its data are random numbers that every run draws anew",
+    "bressgott_notorious": "its data are random numbers that every run draws again",
     "mk2_five_link": "its equations of motion are in a program that is not published with it",
 }  # why, by name
 DEFAULT = 1e-3  # of a call without a curve

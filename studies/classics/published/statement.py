@@ -49,7 +49,7 @@ class Published(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A published problem in the words of the library.
+    """A published problem as a problem of the library.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def test_feet_creep_between_the_instants(step, solutions):
 
 
 def test_the_library_calls_so_few_control_points_too_coarse(step, solutions):
-    """IPOPT is done with both stages, and the motion strays between the instants."""
+    """IPOPT solves both stages, and the motion strays between the instants."""
     numbers = measured(step, *solutions)
     assert (numbers["converged"], numbers["solved"]) == (1.0, 0.0)
     assert solutions[1].status is co.solver.Status.COARSE

@@ -133,7 +133,7 @@ def test_the_fore_aft_force_brakes_at_a_fifth_of_the_stride(report):
 
 
 def test_curves_leave_winters_bands_though_extremes_do_not(report):
-    """Counted anew, every per cent of the stride, with a loop in place of the interpolation."""
+    """Counted again, every per cent of the stride, with a loop in place of the interpolation."""
     winter = bands()["knee"]
     off = []
     for percent in range(100):
