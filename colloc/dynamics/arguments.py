@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import casadi as ca
 
 from colloc.model import Load, Model, check_loads
-from colloc.support.checks import InputError, as_tuple, function, instance, symbolic
+from colloc.support.checks import InputError, as_tuple, function, instance, spelt, symbolic
 
 _VECTORS = ("q", "qd", "qdd", "tau", "multipliers")
 _RECURSIONS = ("formulation", "recursion")
@@ -43,7 +43,7 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
                 function(name, value, "newton_euler, composite_sensitivities or a function like them")
         return fn(*bound.args, **bound.kwargs)
 
-    return checked
+    return spelt(checked)
 
 
 def checked_vector(name: str, value: Any, n: int) -> ca.SX:

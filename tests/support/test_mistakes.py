@@ -213,6 +213,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         r"q of shape \(5, 2\) is a motion: give its times as well",
     ),
     "an answer for its problem": (lambda: co.solve(solved()), r"problem must be a Problem .*; give its \.problem"),
+    "no method for torques": (
+        lambda: co.dynamics.inverse_dynamics(ARM, (0, 0), (0, 0), (0, 0)),
+        r"inverse_dynamics is called as inverse_dynamics\(formulation, model, q, qd, qdd.* 'qdd'",
+    ),
     "a problem for iLQR": (lambda: co.control.ilqr(arm(LIMITS)), r"ilqr is called as ilqr\(system, objective, x0, u0"),
     "a guess without joints": (
         lambda: co.solve(arm(LIMITS), guess=co.solve(growth(), co.Radau(2), progress=False)),
