@@ -15,7 +15,7 @@ from colloc.__main__ import studies
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "extensions"))
-panels = import_module("panels")
+menu, panels = import_module("menu"), import_module("panels")
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "build" not in path.parts)
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 
@@ -71,6 +71,31 @@ def test_links_of_the_front_door_lead_somewhere(name: str):
     links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text())
     for link in links:
         assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_the_menu_of_a_folder_is_marked_for_each_of_its_pages():
+    """As Sphinx marks it for a page by itself."""
+
+    def written(current: str) -> str:
+        """Two folders of two pages each, and a page."""
+
+        def entry(level: int, page: str, text: str, below: str = "") -> str:
+            mark, link = (" current", "#") if page == current else ("", f"{page}.html")
+            mark = mark or (" current" if 'href="#"' in below else "")
+            look = "current reference" if link == "#" else "reference"
+            return f'<li class="toctree-l{level}{mark}"><a class="{look} internal" href="{link}">{text}</a>{below}</li>'
+
+        folders = (entry(1, k, k, "".join(f"<ul>{entry(2, f'{k}{p}', p)}</ul>" for p in "xy")) for k in "ab")
+        return f"<ul>{''.join(folders)}{entry(1, 'c', 'c')}</ul>"
+
+    def plain(text: str) -> str:
+        return text.replace("current reference", "reference")
+
+    neutral = menu.unmarked(written("ay"), "ay.html")
+    assert neutral == written("nowhere")
+    for page in ("a", "ax", "ay", "b", "bx", "by", "c"):
+        assert menu.marked(neutral, f"{page}.html") == plain(written(page)), page
+    assert menu.marked(neutral, "d.html") == neutral
 
 
 def test_the_gallery_cuts_panels_along_white_lines():

@@ -3,11 +3,14 @@
 Pages of a folder have the same links; only the marks of the current page and of those above it differ.
 """
 
+from __future__ import annotations
+
 import re
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 LEVEL = re.compile(r'<li class="toctree-l(\d)')
 
