@@ -1,4 +1,4 @@
-"""Who computes for the studies of many problems: worker processes of this machine, or of a cluster."""
+"""Workers of studies with many problems: worker processes of this machine, or of a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What studies of arms among obstacles share: the PUMA 560 as shapes, motions of least effort, how clear they are.
+"""Common parts of studies of arms among obstacles: the PUMA 560 as shapes, motions of least effort, how clear they are.
 
 The capsules lie along the axes of Lee's (1982) kinematics and are as thick as the arm's drawings show its links to be,
 within a centimetre or two; the pedestal, which no link of these motions comes near, is left out.

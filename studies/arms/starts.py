@@ -79,7 +79,7 @@ SEARCHES = {"three_links": three_links, "puma": puma, "walker": walker}
 
 
 def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.sweeps.Optima, float]:
-    """What the starts lead to, and the seconds that it takes."""
+    """Optima that the starts reach, and seconds of the search."""
     begin = time.perf_counter()
     problem, curve, ipopt = search
     several = None if executor == 1 else executor  # one worker is this process

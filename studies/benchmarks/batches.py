@@ -46,7 +46,7 @@ def by_hand(limits: np.ndarray) -> np.ndarray:
 
 
 def by_solver(limits: np.ndarray) -> np.ndarray:
-    """The same by the solver alone, which is handed starts and tells ends."""
+    """The same by the solver alone, which receives starts and returns results."""
     nlp: Any = co.transcribe(problem(), CURVE, compile=False)
     first = co.solve(nlp, parameters={"limit": limits[0]}, plan=[co.refinement.Solve(between="nodes")], progress=False)
     prepared, start, durations = co.Ipopt().prepare(nlp), co.solver.Start(first.x, first.multipliers), []

@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     numbers["error_control.ratio.nothing_added"] = median(untouched) if untouched else float("nan")
     header = ("", "", "status", "nodes added", "judged", "believed", "ratio, pair by pair")
-    print(Table("What error control costs, medians", header, rows).text())
+    print(Table("Cost of error control, medians", header, rows).text())
     return finish(args, numbers)
 
 

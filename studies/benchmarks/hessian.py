@@ -54,7 +54,7 @@ class Program(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What came of a program in one of `WAYS`.
+    """Result of a program in one of `WAYS`.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ def tally(own: Sequence[Record]) -> dict[str, float]:
 
 
 def notes(found: Sequence[Record], numbers: dict[str, float]) -> list[str]:
-    """What the columns count, and the answers that should not be."""
+    """Counts of the columns, and the answers that should not exist."""
     lines = [
         "  refuted, overstepped, maxima: of those called solved; refuted by the judge's simulation (sum of local errors"
         f" over {REFUTED:g} rad or m),",

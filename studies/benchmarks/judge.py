@@ -1,6 +1,6 @@
 """An independent judge of a motion: Pinocchio's dynamics, integrated by SciPy.
 
-What it takes from a solution is the curve that the solution offers its users, positions, velocities, accelerations and
+It takes from a solution only the curve that the solution offers its users, positions, velocities, accelerations and
 torques at any time, and nothing else of the library.
 """
 
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the judge finds.
+    """Findings of the judge.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ TOTAL = re.compile(r"^PDSystemSolverTotal\.*: +([\d.]+) \(sys: +[\d.]+ wall: +([
 
 
 class Run(NamedTuple):
-    """What came of a case with one linear solver.
+    """Result of a case with one linear solver.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def with_all_limits(problem: Any, curve: Any, way: str, **options: Any) -> Run:
 
 
 def timed(solve: Callable[[dict[str, Any]], co.Solution], way: str, **options: Any) -> tuple[co.Solution, Run]:
-    """What a function of IPOPT's options finds in one of `WAYS`."""
+    """Result of a function of IPOPT's options in one of `WAYS`."""
     linear_solver, threads = WAYS[way]
     os.environ["OMP_NUM_THREADS"] = str(threads)  # of this process, which is for one way alone
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What OpenSim makes of a file of its own, at states by the names of coordinates: run in a process of its own.
+"""OpenSim's evaluation of one of its files, at states by the names of coordinates: run in a process of its own.
 
     python opensim_peer.py states.json answers.json
 

@@ -1,6 +1,6 @@
 """Random motion problems that can be solved, in plain numbers that any library can read.
 
-A mechanism and a smooth motion of it are drawn first; Pinocchio tells the torques that this motion needs, and the
+A mechanism and a smooth motion of it are drawn first; Pinocchio computes the torques that this motion needs, and the
 limits leave some room around it. The motion between the same ends is therefore known to exist, whatever a solver says.
 """
 

@@ -53,7 +53,7 @@ def measured(kind: str, counts: Sequence[int], repeats: int = 1) -> Points:
 
 def exponents(points: Points, first: int) -> dict[str, float]:
     """How seconds, iterations and memory of solves grow from a size on."""
-    # What is not taken to its end tells what an iteration takes, not a solve.
+    # A solve that is cut short gives the time of an iteration, not of a solve.
     solved = {count: point for count, point in points.items() if point["solved"]}
     return {
         "slope": slope(solved, "solve", first),

@@ -21,7 +21,7 @@ from colloc.studies.two_link import time_optimal
 
 CURVES = {"radau": co.Radau, "bspline": co.BSpline, "hermite_simpson": co.HermiteSimpson}
 PATIENCE = 120.0  # s of the processor
-# Intervals of which no more than some iterations are looked at; what these problems take to the end, smaller ones tell.
+# Intervals of which only some iterations are timed; the number of iterations follows from smaller ones.
 MANY, FEW_ITERATIONS = 2000, 15
 
 

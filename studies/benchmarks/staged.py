@@ -2,8 +2,8 @@
 
 The same programs in the one form that Fatrop takes: two links and a Panda from rest to rest in a second, least squared
 torques within bounds, on explicit steps of equal length, x[k + 1] = F(x[k], u[k]), with CasADi's derivatives for all.
-What is compared is what is left of the processor's seconds in an iteration without them: linear algebra, line search
-and the solver's own work.
+The comparison is of the remaining processor seconds of an iteration without them: linear algebra, line search and the
+solver's own work.
 
 A staged form has no free duration, no parameters that all stages share, and no smooth curve through several intervals.
 """
@@ -30,7 +30,7 @@ TOL = 1e-8
 
 
 class Arm(NamedTuple):
-    """Who moves from where to where [rad], with which torques at most [N m]."""
+    """Arm, start and end [rad], and largest torques [N m]."""
 
     model: co.Model
     start: Sequence[float]
@@ -46,7 +46,7 @@ class Staged(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What came of it: all but derivatives took `rest` seconds an iteration."""
+    """Result: everything except derivatives took `rest` seconds per iteration."""
 
     cost: float
     iterations: int

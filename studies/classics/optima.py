@@ -41,7 +41,7 @@ QUICK = ("double_integrator", "breakwell", "manutec_energy")
 
 
 class Answer(NamedTuple):
-    """What came of one problem in one way.
+    """Result of one problem in one way.
 
     Parameters
     ----------

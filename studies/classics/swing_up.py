@@ -82,7 +82,7 @@ SWINGS = {
 
 
 class Found(NamedTuple):
-    """What a search over starts found.
+    """Result of a search over starts.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def measured(found: Found) -> dict[str, float]:
     """Numbers of one swing-up."""
     verified = co.verify(found.best)
     solved = [run for run in found.runs[1:] if run.success]
-    cheap, dear = (sum(own is not None and near(run, own) for run in solved) for own in (found.best, found.second))
+    cheap, costly = (sum(own is not None and near(run, own) for run in solved) for own in (found.best, found.second))
     numbers = {f"cost.{name}": run.cost for name, run in found.answers.items()}
     numbers |= {f"status.{name}": float(run.success) for name, run in found.answers.items()}
     return numbers | {
@@ -170,7 +170,7 @@ def measured(found: Found) -> dict[str, float]:
         "starts": float(len(found.runs) - 1),
         "starts.solved": float(len(solved)),
         "starts.best": float(cheap),
-        "starts.second": float(dear),
+        "starts.second": float(costly),
     }
 
 

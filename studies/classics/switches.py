@@ -144,7 +144,7 @@ def by_differences(
             begin = co.initial(q=z[: z.size // 2], qd=z[z.size // 2 :])
         return in_arcs(replace(problem, subject_to=[begin, *problem.subject_to[1:]], unknowns=roomy), curve).cost
 
-    # What begins at a bound needs room on its other side.
+    # A quantity that begins at a bound needs room on its other side.
     roomy = [
         replace(u, lower=np.subtract(u.lower, size), upper=np.add(u.upper, size)) if isinstance(u, co.State) else u
         for u, size in zip(problem.unknowns, [0.0, *sizes], strict=False)
@@ -252,7 +252,7 @@ def answered(case: Case) -> Answer:
 
 
 def names(motion: Motion) -> list[str]:
-    """What the costates belong to, in their order."""
+    """Quantities of the costates, in their order."""
     problem = motion.problem.phases["arc 1"]
     joints = problem.model.joint_names
     components = [

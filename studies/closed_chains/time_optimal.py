@@ -105,7 +105,7 @@ def forces(solution: co.Solution, t: np.ndarray) -> np.ndarray:
     return solution.at(t).cut_forces
 
 
-def told(case: Case, solution: co.Solution) -> dict[str, float]:
+def numbers_of(case: Case, solution: co.Solution) -> dict[str, float]:
     """The numbers of a solution."""
     names = solution.problem.model.joint_names
     sample = solution.at(np.linspace(0, solution.duration, 20_001))
@@ -163,7 +163,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     rows, notes, shown = [], [], {}
     for name, case in cases.items():
         found = {way: solved(case, way, 1e-3 if args.quick else 1e-5) for way in WAYS}
-        own = {way: told(case, solution) for way, solution in found.items()}
+        own = {way: numbers_of(case, solution) for way, solution in found.items()}
         numbers |= {f"time_optimal.{name}.{way}.{key}": v for way, keys in own.items() for key, v in keys.items()}
         T = own["radau"]["T"]
         for way in ("inside", "spline"):

@@ -1,9 +1,9 @@
 """A countermovement jump as phases: push on flat feet, push on the balls of the feet, flight, landing on flat feet.
 
 The human is seen from the feet (`colloc.models.human.stance`), which do not bend: slides carry them forward and up, and
-a hinge in the balls turns them. What the ground does to the feet is what these three joints transmit: nothing in
-flight, and no moment about the balls while the heels are up. Feet hit the ground with heels and balls at once, a rigid
-impact. Torques fall with the joints' speeds (`colloc.models.human.strength`).
+a hinge in the balls turns them. The ground acts on the feet through these three joints: nothing in flight, and no
+moment about the balls while the heels are up. Feet hit the ground with heels and balls at once, a rigid impact. Torques
+fall with the joints' speeds (`colloc.models.human.strength`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Jump:
 
     @cached_property
     def ease(self) -> co.problem.Cost:
-        """What a phase costs: small torques and accelerations."""
+        """Cost of a phase: small torques and accelerations."""
         lower, upper = self.human.model.limits("torque")
         inner = [j for j, name in enumerate(self.model.joint_names) if name not in GROUND]
         size = ca.DM(((upper - lower) / 2)[inner])

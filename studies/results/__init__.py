@@ -100,7 +100,7 @@ def commit() -> str:
 
 
 def machine() -> str:
-    """What numbers of seconds, and of iterations, may depend on."""
+    """Conditions on which numbers of seconds, and of iterations, may depend."""
     cpuinfo = Path("/proc/cpuinfo")
     text = cpuinfo.read_text() if cpuinfo.exists() else ""
     name = re.search(r"model name\s*: (.*)", text)

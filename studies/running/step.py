@@ -70,7 +70,7 @@ class Step:
 
     @cached_property
     def ease(self) -> co.problem.Cost:
-        """What a phase costs: small torques and accelerations."""
+        """Cost of a phase: small torques and accelerations."""
         lower, upper = self.runner.model.limits("torque")
         size = ca.DM(((upper - lower) / 2)[self.inner])
         effort = co.integral(lambda now: ca.sumsqr(now.tau[self.inner] / size) / len(self.inner), "effort")

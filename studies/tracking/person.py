@@ -33,7 +33,7 @@ HIDDEN = ("hip", 1.2, 1.4)  # out of sight between these times, s
 
 
 class Recording(NamedTuple):
-    """What was measured at times t, and what was true.
+    """Measured and true values at times t.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ them, angles and torques at the times of the samples.
 
 With the plate angles are found to 2.1 mrad and torques to 0.7 N m (of 71), lengths to 0.05 %, the mass of the body to
 0.05 %, that of the trunk to 0.9 %. Thigh (3.5 %, on average too light) and shank (2.5 %) are less certain: slow squats
-tell little of how mass is shared between them. Markers alone, with the table, miss the torques by 8.3 N m.
+say little about how mass is shared between them. Markers alone, with the table, miss the torques by 8.3 N m.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COLORS = dict(zip(LENGTHS, (BLUE, GREEN, VERMILLION), strict=True))
 
 
 class Found(NamedTuple):
-    """What a recording tells: solution, angles and torques at the samples, lengths and masses over true ones."""
+    """Results from a recording: solution, angles and torques at the samples, lengths and masses over true ones."""
 
     solution: co.Solution
     q: np.ndarray

@@ -108,7 +108,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         for intervals in (INTERVALS[:2] if args.quick else INTERVALS)
         for knots in ("fixed", "free")
     }
-    numbers = {f"{what}.{'.'.join(map(str, key))}": value for key, s in found.items() for what, value in told(key, s)}
+    numbers = {
+        f"{what}.{'.'.join(map(str, key))}": value for key, s in found.items() for what, value in numbers_of(key, s)
+    }
     rows, notes = [], []
     for (name, spline, intervals, knots), solution in found.items():
         if knots == "free":
@@ -119,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     for name, case in CASES.items():
         own = [key for key in found if key[0] == name and key[-1] == "free"]
         best = min(own, key=lambda key: abs(found[key].cost - CASES[key[0]].cost))
-        numbers |= {f"{what}.{name}": value for what, value in told(best, found[best])}
+        numbers |= {f"{what}.{name}": value for what, value in numbers_of(best, found[best])}
         rows.append(Row(f"{name}: T with the best of these [s]", found[best].duration, case.T, "two methods"))
         if case.corners:
             missed = numbers[f"corners.{name}"]
@@ -129,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     return finish(args, numbers, found["lifting", "degree_7", 8, "free"])
 
 
-def told(key: Key, solution: co.Solution) -> Iterator[tuple[str, float]]:
+def numbers_of(key: Key, solution: co.Solution) -> Iterator[tuple[str, float]]:
     """The numbers of a solution, by what they tell."""
     case = CASES[key[0]]
     yield "T", solution.duration

@@ -83,7 +83,7 @@ def walk(
 
 
 def half_stride(muscles: co.muscles.Muscles) -> list[co.problem.Condition]:
-    """What makes a motion half a stride by muscles: its end mirrors its start."""
+    """Conditions of half a stride by muscles: its end mirrors its start."""
     joints = muscles.model.joint_names
     mirror, other = mirrored(joints), mirrored(muscles.names)
     rest = [k for k, joint in enumerate(joints) if joint != "pelvis_tx"]
@@ -196,7 +196,7 @@ def mass_of(walk: Walk) -> float:
 
 
 def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
-    """What is known of people who walk: times, forces, angles, energy."""
+    """Measured values of people who walk: times, forces, angles, energy."""
     t, share = gauss_times(solution.duration)
     whole, joints = stride(walk, solution, t), walk.walker.model.joint_names
     bend = -whole["q"][:, joints.index("knee_angle_r")]

@@ -1,7 +1,7 @@
 """What do effort, fatigue and metabolic rate each predict of how a planar human with 18 muscles walks?
 
-The walker of `by_muscles` at 1.2 m/s: half a stride, no contact stated and no motion followed. What is least for its
-distance is the sum of squared excitations (effort), of cubed ones (fatigue, as in Ackermann and van den Bogert 2010, J.
+The walker of `by_muscles` at 1.2 m/s: half a stride, no contact stated and no motion followed. Minimised per distance
+are the sum of squared excitations (effort), of cubed ones (fatigue, as in Ackermann and van den Bogert 2010, J.
 Biomech. 43), or the metabolic rate of the muscles (Bhargava et al. 2004, J. Biomech. 37) beside a little of the first,
 without which excitations that cost no energy would be anything. All set out from the first walk of `by_muscles`, and
 end on grids that are halved where that is needed; knees may bend further than there.
@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
 
 
 def report(question: str, numbers: dict[str, float]) -> str:
-    """What each predicts, and what each costs by the measure of the others."""
+    """Predictions of each cost, and their values by the other costs."""
     said = {
         "strides_per_second": "strides a second [Hz]",
         "stance": "stance [% of the stride]",

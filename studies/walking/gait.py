@@ -15,7 +15,7 @@ their bound all through swing; `Step.rest` brings them within 6 degrees of Winte
 
 - With nineteen control points a joint the step is solved to 1e-2 between the nodes. With fourteen, whose torques take
   an ankle off its path by 0.06 rad, it costs 19 % more, and the knee bends late for swing, 12 degrees from Winter's
-  mean in the mean square in place of 8; with 24 it costs 9 % less. What follows was found with fourteen.
+  mean in the mean square in place of 8; with 24 it costs 9 % less. The following results are from fourteen.
 - Arms cost almost nothing: within wide ranges they fold by 139 degrees behind the back at 38 to 50 %, which saves 2 %
   of the cost. The ranges of walking (`colloc.models.human.human55.WALKING`) keep them beside the trunk, where (5.7)
   holds the wrists at their least distance; the hip comes to 7 degrees from Winter's mean with them, to 5 without.

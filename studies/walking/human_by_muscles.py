@@ -158,7 +158,7 @@ def mass_of(walk: Walk) -> float:
 
 
 def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
-    """What is known of people who walk: times, forces, angles, energy."""
+    """Measured values of people who walk: times, forces, angles, energy."""
     t, share = gauss_times(solution.duration)
     whole, joints = stride(walk, solution, t), walk.human.model.joint_names
     curves, activations = leg(walk, solution)
@@ -251,7 +251,7 @@ def solved(made: Walk, guess: Any, following: float, rounds: int) -> tuple[co.So
     """The walk on a coarse grid, then on such as are halved where that is needed; with what it took."""
     options: dict[str, Any] = {
         "parameters": {"following": following},
-        # What a better motion might save takes a program of twice the size for every grid.
+        # An estimate of what a better motion might save takes a program of twice the size for every grid.
         "plan": [co.refinement.Solve(judge_cost=False)],
         "solver": co.Ipopt(max_iter=600),
         "progress": False,

@@ -1,8 +1,8 @@
 """A step of walking as three phases that last as long as they like: double support, flat foot, heel rising.
 
-The step of `studies.walking.problem` with everything that it asks for. What holds during a part of its schedule, in
-fractions of the step, holds during that part of the phase it lies in, however long this lasts; forces, moments and
-accelerations go on from phase to phase without a jump.
+The step of `studies.walking.problem` with everything that it asks for. Conditions during a part of its schedule, in
+fractions of the step, hold during that part of the phase in which they lie, however long this lasts; forces, moments
+and accelerations go on from phase to phase without a jump.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Part:
         return float(np.clip((s - self.start) / (self.end - self.start), 0.0, 1.0))
 
     def own(self, stated: Sequence[Statement]) -> list[Statement]:
-        """What is asked for in this part."""
+        """Requirements of this part."""
         found = []
         for item in stated:
             where = item.where

@@ -179,7 +179,7 @@ def cost_of_transport(solution: co.Solution, weight: float, length: float, drive
 
 
 class Population(NamedTuple):
-    """What was found: strides of all walks and their costs of transport, by speed."""
+    """Results: strides of all walks and their costs of transport, by speed."""
 
     strides: Mapping[float, Sequence[Stride]]
     transport: Mapping[float, np.ndarray]

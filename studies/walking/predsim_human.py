@@ -1,9 +1,9 @@
 """The human of Falisse et al. 2022 (PLOS ONE 17), from a copy of its file, or the built-in one in its place.
 
 The file, Falisse_et_al_2022.osim, comes with PredSim (github.com/KULeuvenNeuromechanics/PredSim, in
-Subjects/Falisse_et_al_2022) under a licence of its own. It has bodies, joints, muscles and contact spheres. What it
-does not have stands here, as numbers: specific tensions and shares of slow fibers (Uchida et al. 2016, PLOS ONE 11),
-limits of walking and natural sizes of accelerations, motors, stiffness of the toes, all of them as PredSim uses them.
+Subjects/Falisse_et_al_2022) under a licence of its own. It has bodies, joints, muscles and contact spheres. Missing
+values are given here as numbers: specific tensions and shares of slow fibers (Uchida et al. 2016, PLOS ONE 11), limits
+of walking and natural sizes of accelerations, motors, stiffness of the toes, all of them as PredSim uses them.
 """
 
 from __future__ import annotations

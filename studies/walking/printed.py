@@ -3,7 +3,7 @@
 The human hangs on its pelvis; all six control points of every joint are unknowns, both feet are held by constraints,
 and these hold at instants alone. The ground's wrench is found in the two steps of Xiang et al. (2009).
 
-What the text leaves open, and how it is read here:
+Points that the text leaves open, and their reading here:
 
 instants       Counted neither per kind nor together: eleven, equally apart, so that phases begin on them.
 equations      Met within the thesis's feasibility tolerance, 1e-3 in m, m/s, rad and rad/s.

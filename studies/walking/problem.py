@@ -36,7 +36,7 @@ def problem(step: Step, parameters: Sequence[co.Parameter] = ()) -> co.Problem:
 
 
 def _parametrised(step: Step, parameters: Sequence[co.Parameter]) -> list[Any]:
-    """What holds by itself where it is numbers: the duration, and torque limits."""
+    """Constraints that hold by themselves if they are numbers: the duration, and torque limits."""
     if not parameters:
         return []
     strength = {name: both for name, both in step.stance.torque_limits.items() if name in step.stance.strength}

@@ -367,7 +367,7 @@ def test_the_fastest_four_bar_is_that_of_the_phase_plane(name):
     assert abs(case.T - exact) < 1e-7
     for way, tolerance, gap in (("spline", 1e-3, 1e-5), ("inside", 1e-4, 1e-12)):
         solution = time_optimal.solved(case, way, tolerance)
-        own = time_optimal.told(case, solution)
+        own = time_optimal.numbers_of(case, solution)
         assert own["solved"]
         assert own["T"] == pytest.approx(exact, rel=tolerance)
         assert own["beyond"] < tolerance

@@ -215,7 +215,7 @@ class Rise:
 
 @dataclass(frozen=True)
 class Ball:
-    """What a foot stands on: a ball that the plane y = 0 pushes back by the law of Hunt and Crossley.
+    """A foot's contact: a ball that the plane y = 0 pushes back by the law of Hunt and Crossley.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a tool's torques really do: Pinocchio's dynamics of the file, integrated forward by SciPy.
+"""True effect of a tool's torques: Pinocchio's dynamics of the file, integrated forward by SciPy.
 
 Of a tool's answer nothing is taken but its torques, as polynomials between edges of time, which is how each tool holds
 them. Nothing of colloc is used.
@@ -19,7 +19,7 @@ Rate = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Truth(NamedTuple):
-    """What torques do.
+    """Effect of torques.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def forward_dynamics(problem: Mapping[str, Any]) -> Rate:
 
 
 def judged(problem: Mapping[str, Any], answer: Mapping[str, Any], rate: Rate | None = None) -> Truth:
-    """What the torques of an answer do.
+    """Effect of the torques of an answer.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def judged(problem: Mapping[str, Any], answer: Mapping[str, Any], rate: Rate | N
 
 
 def judged_step(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
-    """What the torques of an answer do to a walker from the state that the tool has at the begin.
+    """Effect of the torques of an answer on a walker from the state that the tool has at the begin.
 
     To `miss` counts by how much the state after the strike is not that at the begin, with legs swapped, and by how much
     the foot misses its place; to `overstep` how deep it has been in the ground, over the length of the step.
@@ -156,11 +156,11 @@ def judged_step(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
 
 
 def judged_rise(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
-    """What excitations of muscles and signals of motors do: activations and fibers by formulas written out by hand.
+    """Effect of excitations of muscles and signals of motors: activations and fibers by formulas written out by hand.
 
-    Who stands up falls over: near upright errors grow threefold in 50 ms, so that no torques but those of an exact
-    grid lead to the end by themselves. Every interval is therefore simulated from the state that the tool has at its
-    begin, and `miss` is the sum of the jumps to those at the ends of the intervals, and to start and end.
+    Standing up is unstable: near upright errors grow threefold in 50 ms, so that no torques but those of an exact grid
+    lead to the end by themselves. Every interval is therefore simulated from the state that the tool has at its begin,
+    and `miss` is the sum of the jumps to those at the ends of the intervals, and to start and end.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def judged_rise(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
 
 
 def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
-    """What excitations and the motor's signal do to a walker on balls, interval by interval as of a rise.
+    """Effect of excitations and the motor's signal on a walker on balls, interval by interval as of a rise.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def pulled(strands: Sequence[Mapping[str, Any]], q: np.ndarray, qd: np.ndarray, 
 
 
 def judged_hop(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
-    """What the forces of a `Hop` do: push, flight and landing by Newton's law, written out by hand."""
+    """Effect of the forces of a `Hop`: push, flight and landing by Newton's law, written out by hand."""
     foot, trunk, gravity = (float(problem[name]) for name in ("foot", "trunk", "gravity"))
 
     def standing(q: np.ndarray, qd: np.ndarray, force: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
         "inside": [-1.0, 1.0],
         "torque": np.stack([torque[:-1], torque[1:]], axis=1).tolist(),
         "cost": float(result.get_optimal_cost()),
-        "iterations": None,  # which SNOPT does not tell through Drake
+        "iterations": None,  # not available from SNOPT through Drake
         "solved": bool(result.is_success()),
         "status": result.get_solution_result().name,
     }
@@ -89,7 +89,7 @@ def step(task: Any, effort: int) -> dict[str, Any]:
         return place[:2, 0], (plant.CalcJacobianTranslationalVelocity(context, *rates) @ x[n:])[:2]
 
     def strike(x):
-        """What the chain that begins where the foot strikes gains in momenta of joints, and where the foot is."""
+        """Gain in joint momenta of the chain that begins at the striking foot, and the position of the foot."""
         (start, end), (loose, state) = np.split(x, 2), (kinds[x.dtype][1], contexts[x.dtype][1])
         place, speed = foot(end)
         loose.SetPositions(state, np.concatenate([0 * speed, start[:n]]))
@@ -115,7 +115,7 @@ def step(task: Any, effort: int) -> dict[str, Any]:
         "torque": np.stack([torque[:-1], torque[1:]], axis=1).tolist(),
         "state": result.GetSolution(first).tolist(),
         "cost": float(result.get_optimal_cost()),
-        "iterations": None,  # which SNOPT does not tell through Drake
+        "iterations": None,  # not available from SNOPT through Drake
         "solved": bool(result.is_success()),
         "status": result.get_solution_result().name,
     }

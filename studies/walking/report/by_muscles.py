@@ -37,7 +37,7 @@ def gauss_times(duration: float) -> tuple[np.ndarray, np.ndarray]:
 def gait(
     whole: Mapping[str, np.ndarray], share: np.ndarray, bend: np.ndarray, duration: float, mass: float, speed: float
 ) -> dict[str, float]:
-    """What is known of people who walk, of a stride at Gauss times; `bend` is that of the knee [rad]."""
+    """Measured values of people who walk, of a stride at Gauss times; `bend` is that of the knee [rad]."""
     upward, forward = whole["force"][:, 1], whole["force"][:, 0]
     return {
         "strides_per_second": 1 / (2 * duration),
