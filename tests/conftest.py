@@ -77,7 +77,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What exceeds the tier that was asked for; a run of all tests is no tier, and may be on a slow machine."""
+    """Tests that exceed the requested tier; a run of all tests is no tier, and may be on a slow machine."""
     if config.getoption("--measure"):
         _measured.save()
     elif config.getoption("-m") in tiers.LIMITS:

@@ -31,7 +31,7 @@ def value(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def given() -> dict[str, Any]:
-    """What the reference says that its examples begin with."""
+    """Names that the examples of the reference may use."""
     problem = co.Problem(
         model=two_link(),
         duration=co.Free(lower=0.1, upper=5.0),

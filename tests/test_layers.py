@@ -16,7 +16,7 @@ ROOT = Path(colloc.__file__).parent.parent
 FOLDERS = ("colloc", "colloc/models", "colloc/studies")  # two of them are links to folders at the top
 LAYERS = re.findall(r"^    (\w+)  +\S", colloc.__doc__ or "", flags=re.MULTILINE)
 
-# What a package lists for its users at type-checking time, and loads on first use, is no dependency of its own.
+# Names that a package lists for type checkers, and loads on first use, are no dependencies.
 FILES = {
     path: path.relative_to(ROOT).with_suffix("").parts for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")
 }
@@ -208,7 +208,7 @@ def test_public_names_are_few_and_exist():
 
 
 def test_type_checkers_see_the_names_that_are_loaded():
-    """What is imported for them alone, and under which name, is what the table says of it."""
+    """Imports for type checkers have the names of the table."""
     tree = parsed(Path(colloc.__file__))
     checked = {
         alias.asname: node.module if node.module == "colloc" else f"{node.module}.{alias.name}"

@@ -1,4 +1,4 @@
-"""What the README and the tutorials say is true."""
+"""The README and the tutorials are true."""
 
 import os
 import re

@@ -1,8 +1,8 @@
 """Tiers of the tests, by the CPU time that they took when they were last measured.
 
 `durations.json` lists the functions of tests that take long, with the seconds of all their cases and of the fixtures
-that they share with others, and the single cases that take very long. What is not listed is quick until a run finds
-that it is not, and says so.
+that they share with others, and the single cases that take very long. A test that is not listed counts as quick until a
+run finds that it is not.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _name(fixture: pytest.FixtureDef[Any]) -> str:
 
 @dataclass
 class Measured:
-    """What the tests of one run took, wherever they ran."""
+    """Durations of the tests of one run, in all processes."""
 
     alone: dict[str, float] = field(default_factory=dict)
     shared: dict[str, dict[str, float]] = field(default_factory=dict)

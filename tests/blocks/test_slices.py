@@ -74,7 +74,7 @@ def test_entries_that_do_not_meet_are_only_reordered():
 
 
 def products(expression: ca.MX, given: ca.MX) -> list[ca.MX]:
-    """What matrices are multiplied with when an expression is evaluated."""
+    """Factors of matrices in the evaluation of an expression."""
     function = ca.Function("counted", [given], [expression])
     steps = range(function.n_instructions())
     return [function.instruction_MX(k).dep(2) for k in steps if function.instruction_id(k) == ca.OP_MTIMES]

@@ -37,7 +37,7 @@ def campaigns() -> dict[str, Campaign]:
 
 def run(name: str, campaign: Campaign, seed: int, first: int, seconds: float) -> list[tuple[int, Attempt]]:
     """Tries of one campaign with their numbers until the time is up, one at least; each has random numbers of its own,
-    so that seed, name and number tell all of it."""
+    so that seed, name and number identify it."""
     found: list[tuple[int, Attempt]] = []
     end = time.monotonic() + seconds
     while not found or time.monotonic() < end:
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=known, default=list(known), help="some of the campaigns")
     parser.add_argument("--first", type=int, default=0, help="number of the first try of each campaign (default: 0)")
     args = parser.parse_args(argv)
-    # What a shell starts in the background ignores Ctrl-C, and so would the campaign of interrupted calls.
+    # A process in the background of a shell ignores Ctrl-C, and so would the campaign of interrupted calls.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     root = Path(__file__).parents[2]
     os.chdir(root)

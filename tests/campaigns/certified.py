@@ -1,6 +1,6 @@
 """Random motions that exist: where `solve` says solved, `certify` fails nothing.
 
-What is fastest under limits is mostly limited by some joints alone, and the others are flat; multipliers on coarse
+The fastest motion under limits is mostly limited by some joints only, and the others are flat; multipliers on coarse
 grids are noisy, and residuals as small as solvers leave them. None of it refutes an answer.
 """
 

@@ -269,7 +269,7 @@ def _header(rng: np.random.Generator, source: Path, target: Path) -> tuple[str, 
 
 
 def _bomb(rng: np.random.Generator, source: Path, target: Path) -> tuple[str, dict[str, float]]:
-    """What is small unpacks to much, or says that a motion has very many intervals."""
+    """A small file unpacks to much, or says that a motion has very many intervals."""
     if rng.random() < 0.2:
         bomb(target, 2**26)
         return "bomb", {}

@@ -60,12 +60,12 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 }  # fmt: skip
 
 
-# What authors of curves, parts, statements, steps and solvers write, or build these from; nobody else calls it.
+# Interfaces for authors of curves, parts, statements, steps and solvers; nobody else calls them.
 _EXTENSIONS = (
     "co.curves.Points", "co.curves.Transcription", "co.problem.Part", "co.problem.Statement", "co.refinement.Attempt",
     "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
-# What solves and readers return, and nobody else makes.
+# Results of solves and readers, which nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")
 _ASKED = {name for protocol in (Transcription, Solver, Part, Executor) for name in vars(protocol) if name[0] != "_"}
 
@@ -124,7 +124,7 @@ def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Ite
 
 
 def _members(kind: type) -> dict[str, Any]:
-    """What a class has of its own, and of classes of ours that it is derived from."""
+    """Members of a class, and of the library's classes from which it is derived."""
     ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("colloc.")]
     return {key: member for base in ours for key, member in vars(base).items()}
 

@@ -21,7 +21,7 @@ _SNIPPET = """
 from tests.campaigns import infeasible
 infeasible.check({seed})
 """
-# What each kind's message must name one of; "torques" of `infeasible_motion` may be strong enough for a swing.
+# Names of which each kind's message must contain one; "torques" of `infeasible_motion` may be strong enough for a swing.
 _NAMES = {
     "speeds": ("qd",),
     "goal": ("goal",),

@@ -106,7 +106,7 @@ def _lives(process: int) -> bool:
 
 
 def _torn(path: Path) -> str:
-    """What is wrong with a file; nothing if it is whole."""
+    """The fault of a file; empty if it is whole."""
     try:
         content = path.read_bytes()
         if path.suffix == ".npz":

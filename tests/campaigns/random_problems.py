@@ -26,7 +26,7 @@ _CURVES = (
     "co.HermiteSimpson(24)",
     "None",
 )
-# What contradicts any motion of the case, and what must be named for it.
+# A contradiction to any motion of the case, and the name that must be reported for it.
 _IMPOSSIBLE = {
     "feasible": "",
     "torques too weak": "co.bounds(tau=(-1e-6, 1e-6))",

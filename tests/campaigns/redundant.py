@@ -1,7 +1,7 @@
 """Random equations, and others that follow from them: these are left out, with the same answer; independent ones never.
 
-Independent ones are functions of different random combinations of the joints. What follows is a function of one or two
-of them that vanishes where these do.
+Independent ones are functions of different random combinations of the joints. The redundant row is a function of one or
+two of them that vanishes where these do.
 """
 
 from __future__ import annotations

@@ -340,7 +340,7 @@ OWN = {
     "co.dynamics.Wrench.about": {"point": "symbol('p', 3)"}, "co.dynamics.Wrench.scaled": {"factor": "2.0"},
     "co.Load.at": {"now": "now()"}, "co.Model.frozen": {"values": "{'shoulder': 0.5}"},
 }  # fmt: skip
-# What methods are asked of; a class without one is made by its own samples.
+# Objects whose methods are called; a class without one is made by its own samples.
 INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
     "co.optimality.Sensitivity": "sensitivity()",

@@ -12,7 +12,7 @@ from tests.campaigns.child import attempt_apart
 
 _CURVES = ("co.BSpline(8)", "co.BSpline(6, degree=5, continuity=1)", "co.Radau(8)", "co.HermiteSimpson(8)")
 
-# What a thread may do with what it shares with the others; each returns numbers or a text.
+# Actions of a thread on shared objects; each returns numbers or a text.
 _ACTIONS = {
     "solve problem": "co.solve(problem, curve, parameters={'w': w}, compile=compiled).cost",
     "solve program": "co.solve(nlp, parameters={'w': w}).x.tolist()",

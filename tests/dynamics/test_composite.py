@@ -143,7 +143,7 @@ def test_half_the_derivative_by_velocity_is_the_coriolis_matrix_of_the_christoff
 
 @some_trees
 def test_derivatives_satisfy_the_conditions_of_helmholtz(seed):
-    """What any equations of motion of a Lagrangian obey: the symmetric part of dtau/dqd is dM/dt, and the
+    """Identities of all equations of motion of a Lagrangian: the symmetric part of dtau/dqd is dM/dt, and the
     antisymmetric part of dtau/dq is half the time derivative of that of dtau/dqd. Forces at points of the links derive
     from a potential, moments do not."""
     model, loads, state = tree_case(seed)

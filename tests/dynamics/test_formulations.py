@@ -1,7 +1,7 @@
 """Every formulation of the torques, every recursion of their derivatives and the Hessian on the same random trees.
 
-They share no term with each other, so that they agree only where all are right. What they are held against is the
-Newton-Euler recursion differentiated by CasADi, central differences, Pinocchio and MuJoCo.
+They share no term with each other, so that they agree only where all are right. They are compared with the Newton-Euler
+recursion differentiated by CasADi, central differences, Pinocchio and MuJoCo.
 """
 
 from __future__ import annotations

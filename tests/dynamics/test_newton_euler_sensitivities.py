@@ -130,7 +130,7 @@ def test_only_related_joints_have_entries(seed):
 
 
 def test_independent_mechanisms_cost_as_much_as_each_alone():
-    """What does not depend on a coordinate is not computed, rather than computed and thrown away."""
+    """Derivatives by coordinates without influence are not computed."""
     rng = np.random.default_rng(5)
     joints = [co.dh_revolute(*rng.normal(size=4)) for _ in range(6)]
     inertias = [random_inertia(rng) for _ in range(6)]
@@ -212,7 +212,7 @@ class Printed(NamedTuple):
 
 
 class Link(NamedTuple):
-    """What steps 2 to 8 leave for steps 9 and 10; a slope has shape (3, n, 3), see `Printed`."""
+    """Results of steps 2 to 8 for steps 9 and 10; a slope has shape (3, n, 3), see `Printed`."""
 
     rotation: np.ndarray
     drotation: np.ndarray  # by the link's own coordinate

@@ -27,7 +27,7 @@ def wrench() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def channels() -> np.ndarray:
-    """What a plate of type 2 has in its channels for this wrench: force and moment about its sensor, in its axes."""
+    """Channels of a plate of type 2 for this wrench: force and moment about its sensor, in its axes."""
     force, point, free = wrench()
     axes = np.array([CORNERS[0] - CORNERS[1], CORNERS[0] - CORNERS[3]])  # x, y of the plate by the numbers of corners
     x, y = axes / np.linalg.norm(axes, axis=1)[:, None]

@@ -1,6 +1,6 @@
 """OpenSim's files against OpenSim 4.6: frames, markers, paths, masses and forces, at random states.
 
-The files in the folder beside are this project's own. What OpenSim makes of them is kept in a file, which
+The files in the folder beside are this project's own. OpenSim's results for them are kept in a file, which
 
     python -m tests.formats.test_osim
 

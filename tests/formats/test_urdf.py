@@ -140,7 +140,7 @@ def hinge(inner: str = "", kind: str = "continuous", ends: str = '<parent link="
 
 
 def robot(inner: str) -> str:
-    """What is in it begins on the second line."""
+    """Its content begins on the second line."""
     return f'<robot name="r">\n{inner}</robot>'
 
 

@@ -183,7 +183,7 @@ def test_blocks_with_one_slice_are_left_to_the_virtual_machine():
 
 
 def test_a_wrong_kernel_is_seen(monkeypatch: pytest.MonkeyPatch):
-    """What compares compiled with interpreted functions has power, and IPOPT gets what was compiled."""
+    """The comparison of compiled with interpreted functions has power, and IPOPT gets what was compiled."""
     right = co.solve(lift(), co.BSpline(4))
 
     def swapped(block: Block, kind: str) -> BlockKernel:

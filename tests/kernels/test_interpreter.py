@@ -102,7 +102,7 @@ def test_instructions_that_cannot_be_read_are_asked_for(monkeypatch):
 
 
 def test_no_operation_means_no_kernel(options):
-    """What the interpreter cannot do is left to CasADi, the rest is done."""
+    """Instructions that the interpreter lacks are left to CasADi, the rest is interpreted."""
     x = ca.SX.sym("x")
     kernels = {
         "inverse": Kernel(ca.Function("f", [x], [ca.erfinv(x)])),

@@ -102,7 +102,7 @@ def on_threads(library: Library, threads: int) -> Library:
 
 
 def columns(function: ca.Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
-    """What CasADi's virtual machine says, slice by slice."""
+    """Results of CasADi's virtual machine, slice by slice."""
     rows = [function.call([ca.DM(x[k]) for x in inputs]) for k in range(len(inputs[0]))]
     return [np.array([np.array(row[i]).ravel() for row in rows]) for i in range(function.n_out())]
 

@@ -1,4 +1,4 @@
-"""What can go wrong between a kernel and its library: compilers, disks, other users and other processes."""
+"""Faults between a kernel and its library: compilers, disks, other users and other processes."""
 
 import errno
 import os

@@ -24,7 +24,7 @@ from colloc.kernels import interpreter as interpreters
 from colloc.kernels import program as programs
 from tests.kernels.test_kernels import BINARY, LANES, SPECIAL, UNARY, columns, random_function, random_inputs
 
-NUMBER = programs._HEAD - 1  # the word of a program that tells its code
+NUMBER = programs._HEAD - 1  # the word of a program with the number of its code
 END = int(np.full(4, 206, dtype=np.uint16).view(np.int64)[0])  # of the runs
 
 
@@ -152,7 +152,7 @@ def keep(interpreter: Interpreter, number: int, code: np.ndarray) -> int:
 
 
 def test_code_can_be_wrong(folder):
-    """What runs is the code under the program's number: with a difference for a sum, the values differ."""
+    """The code under the program's number runs: with a difference for a sum, the values differ."""
     x = ca.SX.sym("x", 2)
     kernel = Kernel(ca.Function("f", [x], [x[0] + x[1]]))
     interpreter, inputs = with_code(kernel, folder), [np.ones((9, 2))]

@@ -21,7 +21,7 @@ SEEDS = range(5)
 
 
 def torque(model: co.Model, state: State) -> np.ndarray:
-    """What the actuators give, springs included."""
+    """Forces of the actuators, including springs."""
     return co.Evaluator(model).torque(*state)
 
 

@@ -228,7 +228,7 @@ def test_a_bounded_signal_is_a_control_like_a_bounded_torque():
 
 
 def test_forces_do_no_work_in_any_movement():
-    """What all forces do together in a movement of the spline is the slope of the Lagrangian: zero at an answer."""
+    """The work of all forces in a movement of the spline is the slope of the Lagrangian: zero at an optimum."""
     solution = sharp(effort(), co.BSpline(5))
     acting = forces(solution.nlp, solution.x, solution.parameters, *(solution.multipliers[k] for k in "gx"))[""]
     for work in (acting.values[:, 0], acting.values[:, 0] * acting.s + acting.values[:, 1]):  # movements 1 and s

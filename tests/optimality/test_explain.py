@@ -1,4 +1,4 @@
-"""What stands in the way of a failed problem, and what limits a solved one: closed forms, and solves with other limits.
+"""Reasons of a failed problem, and limits of a solved one: closed forms, and solves with other limits.
 
 The sliding mass goes from rest to rest on cubic splines whose accelerations may jump between an even number of
 intervals: bang-bang motion is on the grid, and what it takes is 4 m d / T^2.
@@ -229,7 +229,7 @@ def test_an_error_is_explained_like_its_solution_and_points_here():
     assert needed(explanation).keys() == {("tau[mass]", "upper"), ("tau[mass]", "lower")}
 
 
-# What limits an answer
+# Limits of an answer
 
 
 def central(of, value: float, step: float) -> float:

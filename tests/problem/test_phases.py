@@ -1,4 +1,4 @@
-"""Motions in phases: the same optimum as in one piece, links, impacts, what an answer tells, wrong calls."""
+"""Motions in phases: the same optimum as in one piece, links, impacts, contents of an answer, wrong calls."""
 
 from itertools import pairwise
 from typing import Any
@@ -284,7 +284,7 @@ def test_impacts_conserve_what_they_should(seed):
     slots[len(fields) + fields.index("constants")] = p
     rows = numbers(across.function(*slots))
     np.testing.assert_allclose(rows, 0.0, atol=1e-9 * max(1.0, np.abs(M).max() * np.abs(after).max()))
-    # What has hit does not sink in, and no energy is made.
+    # After an impact nothing sinks in, and no energy is made.
     np.testing.assert_allclose(J @ after, -e * (J @ before), atol=1e-9 * max(1.0, np.abs(before).max()))
     assert after @ M @ after <= before @ M @ before * (1 + 1e-9)
 
@@ -322,7 +322,7 @@ def test_a_rod_that_hits_the_ground_keeps_its_momentum_about_the_contact(e):
     np.testing.assert_allclose(found["after"].constants["impulse"], 2.0 * jump[:2], atol=1e-6)
 
 
-# -- what an answer tells ---------------------------------------------------------------------------------------------
+# -- contents of an answer ---------------------------------------------------------------------------------------------
 
 
 def test_a_solution_reads_as_one_motion_and_by_phase():

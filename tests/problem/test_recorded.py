@@ -82,7 +82,7 @@ def test_beyond_the_record_the_load_stays():
 
 
 def test_noise_is_smoothed():
-    """Whose deviation is stated, for forces and moments."""
+    """A stated deviation, for forces and moments."""
     rng, t = np.random.default_rng(3), np.linspace(0.0, 1.0, 101)
     force = np.column_stack([0 * t, 20 + 5 * np.cos(3 * t), 0 * t])
     noisy = force + 0.5 * rng.standard_normal(force.shape)

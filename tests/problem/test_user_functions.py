@@ -28,7 +28,7 @@ TIMES = np.linspace(0.0, 1.0, 5)
 INSTANT = "a function of the instant, called with (now)"
 RECURSION = "called with (model, q, qd, qdd, loads)"
 
-# Who asks for a function, in what words, and how a problem is made of it where making it is what calls it.
+# Callers of user functions with their messages, and problems that call the function when they are made.
 DOORS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "integral": (lambda fn: problem(cost=co.integral(fn)), INSTANT),
     "final_cost": (lambda fn: problem(cost=co.final_cost(fn)), INSTANT),

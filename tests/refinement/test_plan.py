@@ -68,7 +68,7 @@ def test_a_tolerance_is_that_of_the_step_of_the_call_or_the_smallest_stated():
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "message"),
     [
         ([], "plan must have a step"),
         ([Solve], r"plan must be a list of steps, as in \[Solve\(\), Refine\(1e-3\)\], got"),
@@ -76,8 +76,8 @@ def test_a_tolerance_is_that_of_the_step_of_the_call_or_the_smallest_stated():
         ([SeekStarts(3), Solve()], r"plan must begin with a step that solves"),
     ],
 )
-def test_what_is_no_plan_is_refused(plan: Any, told: str):
-    with pytest.raises(co.InputError, match=told):
+def test_what_is_no_plan_is_refused(plan: Any, message: str):
+    with pytest.raises(co.InputError, match=message):
         co.solve(REACH, CURVE, plan=plan)
 
 

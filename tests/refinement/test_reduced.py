@@ -98,7 +98,7 @@ def test_rows_keep_their_names():
     assert isinstance(program, ReducedNLP)
     names = [nlp.row_name(k) for k in range(nlp.n_g)]
     kept = [program.row_name(k) for k in range(program.n_g)]
-    # What depends on velocities as well, and what is limited on one side, stays.
+    # Limits that depend on velocities as well, and one-sided limits, stay.
     assert set(names) - set(kept) == {name for name in names if name.startswith("tau[shoulder]")} | {
         name for name in names if name.startswith("tau[elbow]")
     }

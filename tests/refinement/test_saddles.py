@@ -104,7 +104,7 @@ def test_what_falls_in_a_large_program_is_found_without_dense_matrices(seed, mon
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 5, 9, 12, 14, 18, 30, 32])
 def test_first_derivatives_alone_overlook_no_saddle(seed):
-    """What second derivatives find is the second opinion; in column 30 the Hessian of squares is not convex."""
+    """Second derivatives are the second opinion; in column 30 the Hessian of squares is not convex."""
     case, curve = saddles.mirrored(seed)
     motion = co.solve(case.problem, curve, plan=[from_mirror(case)], compile=False, raise_on_failure=False)
     end = motion.nlp, motion.x, motion.parameters, motion.multipliers, motion.cost_scale

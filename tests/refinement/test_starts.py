@@ -216,9 +216,9 @@ def test_what_is_said_of_the_starts():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [(1, "count must be an integer >= 2, got 1"), (2.5, "count must be an integer >= 2, got 2.5")],
 )
-def test_a_number_of_starts_is_a_count(wrong: Any, told: str):
-    with pytest.raises(co.InputError, match=told):
+def test_a_number_of_starts_is_a_count(wrong: Any, message: str):
+    with pytest.raises(co.InputError, match=message):
         co.solve(time_optimal(), plan=[co.refinement.Solve(), co.refinement.SeekStarts(wrong)])

@@ -314,7 +314,7 @@ def test_where_no_arcs_hold_grids_are_refined_with_a_warning(rough, monkeypatch)
 
 
 def test_a_tolerance_is_met_by_intervals_that_end_at_switches(fastest):
-    """What a user of a tolerance expects: the motion of one curve, of a few intervals more than it has arcs."""
+    """Expected with a tolerance: the motion of one curve, of a few intervals more than it has arcs."""
     answer = co.solve(two_link, co.BSpline(20), tol=1e-5)
     assert isinstance(answer, co.Solution)
     assert answer.status is co.solver.Status.SOLVED

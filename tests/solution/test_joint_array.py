@@ -46,7 +46,7 @@ def test_in_phases_brackets_hold_the_phase_and_arrays_know_joints(phases):
     np.testing.assert_array_equal(phases["back"]["elbow"].tau, phases["back"].tau[:, 1])
     np.testing.assert_array_equal(phases.at([0.2, 1.7]).q["elbow"], np.asarray(phases.at([0.2, 1.7]).q)[:, 1])
     with pytest.raises(
-        co.InputError, match=r"'elbow' is a joint, and in .* use solution\.tau\['elbow'\] or solution\['out'\]"
+        co.InputError, match=r"'elbow' is a joint, .* use solution\.tau\['elbow'\] or solution\['out'\]"
     ):
         phases["elbow"]  # fmt: skip
     with pytest.raises(co.InputError, match=r"no phase named 'bakc'; did you mean 'back'"):
@@ -98,7 +98,7 @@ def test_what_is_made_of_such_an_array_is_a_plain_one(solution):
 def test_a_misspelt_quantity_of_an_answer_is_named(solution):
     with pytest.raises(AttributeError, match=r"no quantity of a solution named 'torque'"):
         _ = solution.torque
-    with pytest.raises(AttributeError, match=r"'plot'.*pictures are in co\.plot, as in co\.plot\.summary\(solution\)"):
+    with pytest.raises(AttributeError, match=r"'plot': call co\.plot\.summary\(solution\)"):
         solution.plot()
     assert not hasattr(solution, "torques")
 

@@ -1,4 +1,4 @@
-"""What varies in time along a motion has a name, components, a unit and bounds, whatever it is."""
+"""Every signal of a motion has a name, components, a unit and bounds."""
 
 import casadi as ca
 import numpy as np

@@ -24,7 +24,7 @@ def swing(*more, cost: co.problem.Cost | None = None) -> co.Problem:
 
 
 def reason(problem: co.Problem, curve) -> tuple[str, co.Solution]:
-    """What a failed solve says, and where it ended."""
+    """Messages of failed solves, and their last iterates."""
     with pytest.raises(co.SolveError) as caught:
         co.solve(problem, curve, solver=co.Ipopt(max_iter=400))
     assert isinstance(caught.value.solution, co.Solution)

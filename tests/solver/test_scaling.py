@@ -47,7 +47,7 @@ def cart_pole(unit: float) -> co.Problem:
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 @pytest.mark.parametrize("gravity", [9.81, 0.0])
 def test_an_optimum_does_not_depend_on_the_unit_of_the_cost(curve, gravity):
-    """Without gravity the straight line has no torque at all on a spline: its cost there tells no size."""
+    """Without gravity the straight line has no torque at all on a spline: its cost there gives no size."""
     plain = co.solve(lifting(1.0, gravity), curve)
     for factor in (1e-12, 1e-6, 1e6, 1e12):
         other = co.solve(lifting(factor, gravity), curve)
@@ -205,7 +205,7 @@ def test_a_duration_must_leave_numbers(duration):
 
 @pytest.mark.parametrize("tight", [1e-9, 1e-60, 1e-250])
 def test_bounds_that_are_meant_as_zero_are_found_out_of_reach(tight):
-    """Whose rows in such sizes would be no numbers: IPOPT would not come back."""
+    """Rows in such sizes would be NaN, and IPOPT would not return."""
     rows = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), co.bounds(tau=(-tight, tight))]
     with pytest.raises(co.SolveError, match="infeasible"):
         co.solve(co.Problem(two_link(), 1.0, co.integral(effort), rows), co.Radau(8))

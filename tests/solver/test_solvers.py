@@ -135,7 +135,7 @@ def test_another_solver_is_refined():
 
 
 def test_the_status_of_another_solver_is_judged_like_any():
-    """What SciPy calls a success is too coarse a grid."""
+    """A success of SciPy may be too coarse a grid."""
     with pytest.warns(co.refinement.SolutionWarning, match="elbow torque switches"):
         coarse = co.solve(time_optimal(), co.Radau(2), plan=[co.refinement.Solve(between="nodes")], solver=Slsqp())
     assert coarse.outcome.status is co.solver.Status.SOLVED

@@ -29,7 +29,7 @@ def slider() -> Any:
 
 
 def motion(at: Any) -> co.Solution:
-    """What a judge reads of a solution of four intervals."""
+    """The part of a solution of four intervals that a judge reads."""
     return cast(co.Solution, SimpleNamespace(duration=T, mesh_times=T * np.linspace(0, 1, 5), at=at))
 
 

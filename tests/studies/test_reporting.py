@@ -1,4 +1,6 @@
-"""What all studies share: one command line that tells mistakes in one line, and names that follow from the place."""
+"""Common parts of all studies: one command line that reports mistakes in one line, and names that follow from the
+place.
+"""
 
 import ast
 import json

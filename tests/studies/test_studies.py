@@ -26,7 +26,7 @@ def test_recursions_agree_with_the_closed_form_at_the_optimum(tmp_path):
 
 
 def test_studies_leave_no_figures_open(tmp_path):
-    """What pyplot knows a notebook shows a second time, and nobody frees."""
+    """A notebook would show figures known to pyplot a second time, and nobody would free them."""
     run(colloc.studies.sensitivities.agreement, tmp_path)
     assert plt.get_fignums() == []
     assert len(STUDIES) > 40

@@ -13,7 +13,7 @@ _CURVES = (co.BSpline(12), co.BSpline(8, degree=5, continuity=1), co.Radau(8, 3)
 
 
 def infeasible(seed: int) -> tuple[str, co.Problem, co.curves.Transcription]:
-    """What is taken away, the problem, and a curve for it."""
+    """The removed condition, the problem, and a curve for it."""
     rng = np.random.default_rng([33, seed])
     while (case := random_case(seed)).n > _JOINTS:
         seed += 1000

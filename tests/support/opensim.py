@@ -14,7 +14,7 @@ needs_opensim = pytest.mark.skipif(importlib.util.find_spec("opensim") is None, 
 
 
 def ask_opensim(states: dict[str, list[dict[str, Any]]], folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """What OpenSim makes of files of its own at states by the names of coordinates: see the peer's module."""
+    """OpenSim's evaluation of its files at states by the names of coordinates: see the peer's module."""
     (folder / "states.json").write_text(json.dumps(states))
     peer = importlib.util.find_spec("colloc.studies.benchmarks.opensim_peer")
     assert peer is not None

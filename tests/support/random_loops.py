@@ -97,7 +97,7 @@ def relative_placement(model: co.Model, loop: Loop, q: np.ndarray) -> np.ndarray
 
 
 def geometric_jacobian(chain: Closed, q: np.ndarray) -> np.ndarray:
-    """What the loops hold of the motion of their second frames as seen from their first, by Pinocchio.
+    """Constrained motion of the loops' second frames relative to their first, by Pinocchio.
 
     Rows as `held_rows` has them; valid where the loops are closed.
     """

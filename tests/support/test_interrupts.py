@@ -33,7 +33,7 @@ DOORS = [door.name for door in doors() if lasts(door)]
 
 
 class Converted:
-    """What CasADi asks for a matrix, as it asks every argument that is none of its own."""
+    """Attribute that CasADi requests from every argument that is not its own type."""
 
     def __DM__(self) -> ca.DM:
         press()
@@ -284,7 +284,7 @@ def test_ctrl_c_at_any_instruction_of_a_writer_leaves_nothing_torn_and_nothing_b
 
 
 def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path: Path):
-    """What a compiler is interrupted in is tested beside the cache."""
+    """Interrupted compilers are tested beside the cache."""
 
     def building() -> list[str]:
         return [name for name in os.listdir(tmp_path) if name.startswith("build-")]

@@ -1,4 +1,4 @@
-"""What runs in other threads than the main one ends with it."""
+"""Work in other threads ends with the main one."""
 
 import os
 import signal

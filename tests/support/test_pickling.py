@@ -1,4 +1,4 @@
-"""What goes to other processes comes back as it was: models, problems, curves, programs, solutions, reasons."""
+"""Objects come back unchanged from other processes: models, problems, curves, programs, solutions, reasons."""
 
 from __future__ import annotations
 

@@ -22,6 +22,6 @@ class FigureManager(FigureManagerBase):
 
 
 class FigureCanvas(FigureCanvasAgg):
-    """What it draws on."""
+    """The canvas."""
 
     manager_class = FigureManager  # pyright: ignore[reportAssignmentType]

@@ -260,7 +260,7 @@ def test_the_ladder_is_drawn(found: co.sweeps.Optima):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"starts": 1}, "starts must be an integer >= 2, got 1"),
         ({"executor": "two"}, "executor must be a number of processes, .* got 'two'"),
@@ -269,8 +269,8 @@ def test_the_ladder_is_drawn(found: co.sweeps.Optima):
         ({"solver": "ipopt"}, "solver must be a solver"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
-    with pytest.raises(co.InputError, match=told):
+def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], message: str):
+    with pytest.raises(co.InputError, match=message):
         co.multistart(time_optimal(), co.BSpline(8), **wrong)
 
 
@@ -281,13 +281,13 @@ def test_a_program_brings_its_curve():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"starts": 1}, "starts must be an integer >= 2, got 1"),
         ({"seed": 0.5}, "seed must be an integer >= 0, got 0.5"),
         ({"keep": 0}, "keep must be an integer >= 1, got 0"),
     ],
 )
-def test_wrong_settings_say_what_is_wrong(wrong: dict[str, Any], told: str):
-    with pytest.raises(co.InputError, match=told):
+def test_wrong_settings_say_what_is_wrong(wrong: dict[str, Any], message: str):
+    with pytest.raises(co.InputError, match=message):
         co.refinement.SearchSettings(**wrong)

@@ -133,7 +133,7 @@ def test_what_fails_is_a_row_with_its_reason():
     with pytest.raises(co.InputError, match="case 8 has no solution: ValueError: nobody reaches that far"):
         found.solution(8)
     figure = co.plot.map(found, "gain", "reach", "duration")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no answer"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no solution"]
     plt.close(figure)
     assert "2 of them without a solution" in repr(found)
 
@@ -275,7 +275,7 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"cases": {}}, "cases must hold one case or more"),
         ({"cases": {"gain": []}}, "cases must hold one case or more"),
@@ -291,9 +291,9 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         ({"folder": "/dev/null/here"}, "cannot be created|must be a file name"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(wrong: Mapping[str, Any], told: str):
+def test_wrong_calls_say_what_is_wrong(wrong: Mapping[str, Any], message: str):
     given: dict[str, Any] = {"problem": problem(), "cases": GRID, "curve": CURVE} | dict(wrong)
-    with pytest.raises(co.InputError, match=told):
+    with pytest.raises(co.InputError, match=message):
         co.sweep(**given)
 
 

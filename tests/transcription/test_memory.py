@@ -1,4 +1,4 @@
-"""What is kept, and what large problems take for a moment."""
+"""Kept memory, and peak memory of large problems."""
 
 import gc
 import subprocess

@@ -50,7 +50,7 @@ def test_the_same_answers_come_first_and_of_them_the_fastest():
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_marked_parts_are_whole(tool: str):
-    """What the pages include, and what lines are counted of."""
+    """Files that the pages include, and of which lines are counted."""
     text = Path(str(getattr(TOOLS[tool], "STATEMENT", TOOLS[tool]).__file__)).read_text()
     opened, closed = (re.findall(pattern, text, re.M) for pattern in (r"^    # \[(\w+)$", r"^    # (\w+)\]$"))
     assert opened == closed

@@ -1,4 +1,4 @@
-"""Who stands up from a squat: the same answers by L-BFGS, and by an integrator and muscles that are not ours."""
+"""Standing up from a squat: the same answers by L-BFGS, and by an integrator and muscles that are not ours."""
 
 import json
 from itertools import pairwise
