@@ -21,7 +21,7 @@ _SNIPPET = """
 from tests.campaigns import infeasible
 infeasible.check({seed})
 """
-# Names of which each kind's message must contain one; "torques" of `infeasible_motion` may be strong enough for a swing.
+# Names, one of which the message of each kind must contain; "torques" may be strong enough for a swing.
 _NAMES = {
     "speeds": ("qd",),
     "goal": ("goal",),

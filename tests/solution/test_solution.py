@@ -112,7 +112,7 @@ def test_the_text_says_what_a_violation_is_relative_to():
     assert (found.status, worst.row, worst.unit, worst.size) == (co.solver.Status.SOLVED, "tau[pole]", "N m", 1.0)
     assert worst.relative == worst.amount > 1e-4
     text = repr(found).splitlines()
-    assert text[-3].split() == ["violation", "0,", "between", "nodes", "included"]
+    assert text[-3].split() == ["violation", "0,", "including", "between", "nodes"]
     strays = found.error.totals["dynamics"] + found.error.totals["equations"]
     assert f"relative error of the motion between nodes: {strays:.1e}" in text[-2]
     assert text[-1].strip() == f"tau[pole]: by {worst} at t = {worst.t:.4g} s"
