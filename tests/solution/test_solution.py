@@ -118,7 +118,7 @@ def test_the_text_says_what_a_violation_is_relative_to():
     assert text[-1].strip() == f"tau[pole]: by {worst} at t = {worst.t:.4g} s"
     bounded = co.solve(time_optimal(), co.BSpline(12), plan=[co.refinement.Solve(tol=1.0, between="nodes")])
     assert (bounded.violations[0].row[:3], bounded.violations[0].size) == ("tau", 10.0)
-    assert "of its row's natural size, 10 N m, between" in repr(bounded)
+    assert "of its row's natural size, 10 N m, including" in repr(bounded)
 
 
 def test_text_and_html_fit_a_screen(solution: co.Solution):
