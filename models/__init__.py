@@ -1,6 +1,6 @@
 """Ready-made mechanisms: numbers with their sources, no optimisation.
 
-A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
+Mechanisms that their sources print in full are modules with a function that returns a `colloc.Model`, as in
 ``from colloc.models.two_link import two_link``:
 
     arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa; motors in dc_motor
@@ -9,7 +9,7 @@ A mechanism that its source prints in full is a module here that gives one `coll
     people     human43; with muscles muscle_walker, in the plane, and muscle_human, both on balls for feet,
                squat_to_stand, and arm26
 
-Mechanisms with sizes to choose, or built from parts of their own, share the room of their family:
+Mechanisms of any size, or of several modules, are in packages:
 
     chains    any number of equal links (serial), the same with point masses in closed form (point_masses)
     closed    closed chains: four_bar, slider_crank, five_bar, parallel_scara, rower

@@ -26,8 +26,8 @@ def acrobot(gravity: float = 9.8) -> co.Model:
     Returns
     -------
     Model
-        Joints "shoulder" and "elbow"; each body's frame sits at its joint. The shoulder has no actuator: a problem says
-        so by ``bounds(tau={"shoulder": (0, 0)})``.
+        Joints "shoulder" and "elbow"; each body's frame sits at its joint. The shoulder has no actuator: state it by
+        ``bounds(tau={"shoulder": (0, 0)})``.
     """
     upper, lower = (
         {"mass": MASS, "com": (0, -centre, 0), "inertia": (inertia, 0, inertia)}

@@ -21,13 +21,7 @@ HAND = (-0.0011, -0.2356, 0.0943)  # the styloid of the radius, in the frame of 
 
 
 class Arm26(NamedTuple):
-    """A model with what drives it.
-
-    Parameters
-    ----------
-    model : Model
-    muscles : tuple of Muscle
-    """
+    """A model and its muscles."""
 
     model: co.Model
     muscles: tuple[co.muscles.Muscle, ...]

@@ -23,7 +23,7 @@ def cart_pole(gravity: float = 9.81) -> co.Model:
     Returns
     -------
     Model
-        Joints "cart" [m] and "pole" [rad]. The pole has no actuator: a problem says so by
+        Joints "cart" [m] and "pole" [rad]. The pole has no actuator: state it by
         ``bounds(tau={"pole": (0, 0)})``.
     """
     end = (0, -POLE_LENGTH, 0)

@@ -29,7 +29,7 @@ class Motor:
     gear : float
         Turns of the rotor for one turn of the joint.
     constant : float [N m/A, V s]
-        Torque, and voltage of the turning rotor.
+        Torque per current, and voltage per speed of the rotor.
     resistance : float [ohm]
     inductance : float [H]
     rotor : float [kg m2]
@@ -37,7 +37,7 @@ class Motor:
     friction : float [N m s]
         Viscous, at the rotor.
     voltage, current : float [V], [A]
-        Limits, either way.
+        Limits in both directions.
     """
 
     gear: float
@@ -51,7 +51,7 @@ class Motor:
 
     @property
     def torque_per_current(self) -> float:
-        """At the joint [N m/A]."""
+        """Torque constant at the joint [N m/A]."""
         return self.gear * self.constant
 
     def on(self, joint: co.model.Joint) -> co.model.Joint:
@@ -62,13 +62,7 @@ class Motor:
 
 
 class DrivenModel(NamedTuple):
-    """A mechanism with the rotors of its motors, and these as a part of a problem.
-
-    Parameters
-    ----------
-    model : Model
-    motors : DCMotors
-    """
+    """A mechanism with the rotors of its motors, and the motors as a part of a problem."""
 
     model: co.Model
     motors: DCMotors
@@ -95,14 +89,12 @@ class DCMotors(co.problem.Part):
         object.__setattr__(self, "_unknowns", (voltage, current))
 
     def contribution(self) -> co.problem.Contribution:
-        """Voltages and currents."""
         sizes = self._numbers("torque_per_current") * self._numbers("current")
         return co.problem.Contribution(
             unknowns=self._unknowns, sizes=dict(zip(self.motors, sizes.tolist(), strict=True))
         )
 
     def torques(self, now: co.problem.Instant) -> dict[str, ca.SX]:
-        """By joint [N m]."""
         torques = ca.DM(self._numbers("torque_per_current")) * now.current
         return dict(zip(self.motors, ca.vertsplit(torques), strict=True))
 
@@ -116,7 +108,7 @@ class DCMotors(co.problem.Part):
 
 
 def driven(model: co.Model, motors: Mapping[str, Motor]) -> DrivenModel:
-    """A mechanism some or all of whose joints have motors, by joint."""
+    """A mechanism with motors at some or all joints, by joint."""
     for joint in motors:
         if joint not in model.joint_names:
             raise co.InputError(f"no joint named {joint!r}; joints are {', '.join(model.joint_names)}")

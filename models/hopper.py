@@ -20,15 +20,15 @@ def hopper(stiffness: float = STIFFNESS, gravity: float = 9.8) -> co.Model:
 
     The source's leg is a spring in series with an actuator that stretches by c: its force on the foot is
     stiffness (LENGTH + c - leg). Here the spring is a passive part of the joint, so that the joint's actuator force is
-    stiffness c. The source's mechanical stop, which keeps the leg from growing beyond its length in flight, is left to
-    the problem, as are the ground and the foot's contact with it.
+    stiffness c. The source's mechanical stop, which limits the leg to its length in flight, is left to the problem, as
+    are the ground and the foot's contact with it.
 
     The source gives the moments of inertia about z only; the tensors are those of slender rods.
 
     Parameters
     ----------
     stiffness : float [N/m]
-        Stiffness of the leg; zero for a leg that an actuator alone moves.
+        Stiffness of the leg; zero for a leg with an actuator only.
     gravity : float [m/s2]
         Along -y.
 
@@ -37,8 +37,8 @@ def hopper(stiffness: float = STIFFNESS, gravity: float = 9.8) -> co.Model:
     Model
         Joints "forward" and "up" [m], the place of the hip; "pitch" of the body and "hip", the leg's angle from the
         body, both positive counter-clockwise [rad]; and "leg" [m], the distance from hip to foot. At zero pitch and hip
-        the body is upright above the leg. The link frame of "leg" sits in the foot, which is the marker "foot"; nothing
-        drives forward, up and pitch: a problem says so by ``bounds(tau=...)``.
+        the body is upright above the leg. The link frame of "leg" is in the foot, which is the marker "foot". Forward,
+        up and pitch have no actuator: state it by ``bounds(tau=...)``.
     """
     z = (0, 0, 1)
     return co.Model(

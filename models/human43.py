@@ -31,9 +31,9 @@ def human43(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     uniform rod between the ends that its Denavit-Hartenberg row gives: centre of mass at mid-link, m L^2 / 12 across
     the rod, nothing about it. Torque curves therefore agree with the printed ones in shape, not in value.
 
-    The head and the hands, each at the end of three axes through one point, turn about their own length without any
+    The head and the hands, each at the end of three axes through one point, turn about their length without any
     inertia. The mass matrix therefore has rank 40 in general posture and 36 at q = 0, where further limbs are in line:
-    inverse dynamics is at home here, forward dynamics is not.
+    the model is for inverse dynamics, not for forward dynamics.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ _ROWS: tuple[tuple[Any, Any, float, Any, Any, float, float, float], ...] = (
 def iiwa(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     """Seven revolute joints; z is up and the origin at the foot, 0.36 m below the shoulder.
 
-    The damping of 0.5 N m s/rad that the source puts on every joint steadies simulations; it is left out.
+    The source's damping of 0.5 N m s/rad at every joint, which stabilises simulations, is left out.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def iiwa(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     Returns
     -------
     Model
-        Joints "A1" to "A7", as the maker calls them.
+        Joints "A1" to "A7", the maker's names.
     """
     bodies: list[co.Body] = []
     for k, (origin, rpy, mass, com, inertia, position, velocity, torque) in enumerate(_ROWS):

@@ -1,4 +1,4 @@
-"""The first three joints of the Manutec r3, an industrial arm that optimal control knows well.
+"""The first three joints of the Manutec r3, an industrial arm that is a benchmark of optimal control.
 
 M. Otter and S. Tuerk, "The DFVLR models 1 and 2 of the Manutec r3 robot", DFVLR-Mitteilung 88-13, Oberpfaffenhofen
 1988; the optimal control problems are those of O. von Stryk and M. Schlemmer, "Optimal control of the industrial robot
@@ -29,7 +29,7 @@ def manutec_r3(*, torque_only: bool = False) -> co.Model:
     Parameters
     ----------
     torque_only : bool
-        Whether the joints have limits of torque alone, none of position and velocity.
+        Whether the joints have torque limits only, without limits of position and velocity.
 
     Returns
     -------

@@ -27,7 +27,7 @@ MIDDLE = ("pelvis", "torso")  # bodies without a counterpart
 
 
 class MuscleHuman(NamedTuple):
-    """A model with what drives it, what else acts at its joints, and what it stands on.
+    """A model with its muscles, passive torques, motors and contact.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class MuscleHuman(NamedTuple):
     passive : dict of str to callable
         By joint of the legs and arms, torque [N m] of tissue as a function of coordinate and velocity.
     motors : dict of str to float [N m]
-        By joint of trunk and arms, which have no muscles: the size of the motor in their place.
+        By joint of trunk and arms, which have no muscles: the size of its motor.
     contact : GroundContact
-        Of the balls Six a side, "heel_r" to "medial_toe_l".
+        Six balls on each side, "heel_r" to "medial_toe_l".
     """
 
     model: co.Model
@@ -57,18 +57,18 @@ class MuscleHuman(NamedTuple):
 def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     """Pelvis, trunk, two legs with toes and two arms; 31 degrees of freedom, 80 muscles, 85.3 kg.
 
-    Knees slide and turn as they bend, and patellae follow them, by polynomials of the source or within 0.1 mm and
-    0.01 rad of its splines. Muscles are as the example makes them of the model's file, which takes their tendons for
-    rigid: active force acts over 1.5 times the range of lengths, and fibers have no passive force, in place of which
-    joints have passive torques. Those of the toes pass the ankle alone, and toes are moved by a spring. Of the passive
-    torques of the arms there are the dampers alone: the rest would hold an arm turned as it was recorded with 38 N m.
-    Limits of legs and arms are those of walking, narrower than the file's.
+    Knees slide and turn as they bend, and patellae follow them, by polynomials of the source or within 0.1 mm and 0.01
+    rad of its splines. Muscles are changed from the model's file as in the example, with rigid tendons: active force
+    acts over 1.5 times the range of lengths, and fibers have no passive force; joints have passive torques in its
+    place. Muscles of the toes cross only the ankle, and a spring moves the toes. Of the passive torques of the arms
+    only the dampers are kept: the others would hold a recorded posture of an arm with 38 N m. Limits of legs and arms
+    are those of walking, narrower than the file's.
 
     Parameters
     ----------
     paths : {"polynomial", "points"}
         Lengths of the muscles as polynomials within the limits of the joints, whose errors they have; or straight from
-        point to point, without the surfaces that they wrap round, for drawing alone.
+        point to point, without wrapping surfaces, for drawing only.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def toes(q: Any, qd: Any) -> Any:
 
 
 def recorded_posture(stride: Any) -> ca.SX:
-    """How the subject walked at 1.26 m/s, as if on a treadmill and with stiff toes: five harmonics of every coordinate.
+    """The subject's walk at 1.26 m/s, as if on a treadmill and with stiff toes: five harmonics of every coordinate.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def recorded_emg() -> dict[str, np.ndarray]:
 
 
 def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:
-    """How the mirror image of a posture comes of it: numbers of the coordinates in its place, and their signs.
+    """The mirror image of a posture: indices of its coordinates, and their signs.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _model(rows: dict[str, Any]) -> co.Model:
 
 
 def _chain(name: str, row: dict[str, Any], side: str, couplings: dict[str, co.model.Coupling]) -> list[co.Body]:
-    """A body on the slides and hinges of its joint, on massless links but for the last."""
+    """A body on the slides and hinges of its joint, with massless links between them."""
     suffix = "" if name in MIDDLE else f"_{side}"
     place, end = (co.placement(_slides(row.get(key, (0.0, 0.0, 0.0)), side)) for key in ("place", "end"))
     parent = None if row["parent"] is None else _on(row["parent"], side)

@@ -23,14 +23,14 @@ SIDES = ("r", "l")
 
 
 class MuscleWalker(NamedTuple):
-    """A model with what drives it and what it stands on.
+    """A model with its muscles and contact.
 
     Parameters
     ----------
     model : Model
         Forward is x, up is y.
     muscles : tuple of Muscle
-        Nine a side, "hamstrings_r" to "tib_ant_l".
+        Nine on each side, "hamstrings_r" to "tib_ant_l".
     contact : GroundContact
         Of the balls "heel_r", "front_r", "heel_l", "front_l".
     """
@@ -47,7 +47,7 @@ def muscle_walker(paths: str = "polynomial") -> MuscleWalker:
     ----------
     paths : {"polynomial", "points"}
         Lengths of the muscles as polynomials within the ranges of the joints, lengths and moment arms to 2 mm, or along
-        the points of the source, some of which come and go or move with the knee.
+        the points of the source, some of which are conditional or move with the knee.
 
     Returns
     -------

@@ -49,8 +49,8 @@ _LIMITS = (
 def panda(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     """Seven revolute joints; z is up and the origin on the table, 0.333 m below the shoulder.
 
-    Friction is left out, and so are the motors' own inertias, which the identification counts to the links where it
-    could tell them apart.
+    Friction is left out, and so are the motors' inertias, which the identification includes in the links where it could
+    not separate them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def panda(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     Returns
     -------
     Model
-        Joints "joint1" to "joint7", as the maker numbers them.
+        Joints "joint1" to "joint7", the maker's numbers.
     """
     bodies: list[co.Body] = []
     for k, ((origin, roll, mass, com, (xx, yy, zz, xy, xz, yz)), limits) in enumerate(zip(_ROWS, _LIMITS, strict=True)):

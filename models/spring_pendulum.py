@@ -1,13 +1,13 @@
 """A pendulum that a motor turns through a spring.
 
-With the angle q of the pendulum and that of the motor, m, whose speed is what is commanded,
+With the angle q of the pendulum and that of the motor, m, whose speed is the command,
 
     tau = k (m - q),        m' = speed.
 
 M. W. Spong, "Modeling and control of elastic joint robots", ASME Journal of Dynamic Systems, Measurement, and Control
 109, 1987; with a motor that follows its command up to a limit of the speed, S. Haddadin, M. Weis, S. Wolf and A.
 Albu-Schäffer, "Optimal control for maximizing link velocity of robotic variable stiffness joints", IFAC World Congress,
-2011. The numbers are ours, of the size of a forearm.
+2011. The numbers are chosen here, of the size of a forearm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Drive:
     ----------
     stiffness : float [N m/rad]
     speed : float [rad/s]
-        Limit of the motor's speed, either way.
+        Limit of the motor's speed in both directions.
     """
 
     stiffness: float = 20.0

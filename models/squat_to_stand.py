@@ -3,7 +3,7 @@
 Bodies and muscles are those of "squatToStand_3dof9musc" (opensim-core, Apache-2.0; Dembia et al. 2020, PLOS Comput.
 Biol. 16), made from Rajagopal et al. 2016: one leg that carries the whole body, in the sagittal plane. Lengths of
 muscles, which wrap round ellipsoids and cylinders there, are polynomials here. The knee there slides by up to 7 mm and
-has a patella of 0.09 kg: here it is a hinge, and only the lengths of the muscles know of both.
+has a patella of 0.09 kg: here it is a hinge, and only the lengths of the muscles include both.
 """
 
 from __future__ import annotations
@@ -28,13 +28,7 @@ STRAIN = 0.7  # of passive fibers at the maximal isometric force
 
 
 class SquatToStand(NamedTuple):
-    """A model with what drives it.
-
-    Parameters
-    ----------
-    model : Model
-    muscles : tuple of Muscle
-    """
+    """A model and its muscles."""
 
     model: co.Model
     muscles: tuple[co.muscles.Muscle, ...]
@@ -46,15 +40,15 @@ def squat_to_stand(paths: str = "polynomial") -> SquatToStand:
 
     Joints "ankle", "knee" and "hip" have the signs of the source, by which a squat is negative in all three. Muscles
     are "bifemsh" (short head of biceps femoris), "med_gas" (gastrocnemius), "glut_max2", "psoas", "rect_fem",
-    "semimem", "soleus", "tib_ant" and "vas_int", as the example makes them of the model's file: twice as strong, their
-    active force over 1.5 times the range of lengths, with time constants of 10 and 40 ms, the soleus without passive
-    force.
+    "semimem", "soleus", "tib_ant" and "vas_int", changed from the model's file as in the example: twice as strong,
+    their active force over 1.5 times the range of lengths, with time constants of 10 and 40 ms, the soleus without
+    passive force.
 
     Parameters
     ----------
     paths : {"polynomial", "points"}
         Lengths of the muscles as polynomials within the ranges of the joints, to 1.4 mm at most and mostly to 0.3; or
-        straight from point to point, without the surfaces that they wrap round, for drawing alone.
+        straight from point to point, without wrapping surfaces, for drawing only.
     """
     if paths not in ("polynomial", "points"):
         raise co.InputError(f'paths must be "polynomial" or "points", got {paths!r}')

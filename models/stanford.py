@@ -36,7 +36,7 @@ def stanford(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     z is up and the origin on the table, 0.412 m below the shoulder; at q = 0 the boom points up with no length. The
     boom's row has theta = -pi/2. The last frame sits at the wrist's centre, `TOOL` is the point between the fingers.
 
-    The transcription is not taken as it stands, because no such arm could exist:
+    The transcription is changed, because no such arm could exist:
 
     - It has the centres of mass of links 2 to 6 ten times as far out, that of the boom 6.4 m behind the wrist of an arm
       that reaches 1.3 m. They are read as decimetres.

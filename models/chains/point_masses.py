@@ -2,10 +2,10 @@
 
 S. Calinon, "A practical guide to learning and control problems in robotics solved with second-order optimization"
 (Robotics codes from scratch), section 8, "Forward dynamics for a planar robot manipulator": absolute angles q (of every
-link from the x axis), in which the equations of motion are short, and relative ones x (of every link from the link
-before), which motors turn; q = L x with L the lower triangle of ones. Equation numbers below are that text's.
+link from the x axis), in which the equations of motion are short, and relative angles x (of every link from the link
+before), which motors turn; q = L x with L the lower triangle of ones. Equation numbers are those of that text.
 
-Everything is NumPy and works on any number of samples at once: the last axis of an array is the link.
+All functions take NumPy arrays with any number of samples: the last axis is the link.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PointMassChain:
     Raises
     ------
     InputError
-        For lengths or masses that are not positive, or not as many of one as of the other.
+        For lengths or masses that are not positive, or of different numbers.
     """
 
     lengths: Sequence[float]
@@ -72,7 +72,7 @@ class PointMassChain:
         return self.gravity * self.carried * self.lengths
 
     def tree(self) -> co.Model:
-        """A tree of rigid bodies that is this mechanism; its coordinates are the relative angles.
+        """The mechanism as a tree of rigid bodies; its coordinates are the relative angles.
 
         Bodies "link1" to "link<n>"; each body's frame sits at the far end of its link, where its mass is.
         """
@@ -155,7 +155,7 @@ def relative_terms(chain: PointMassChain, x: np.ndarray) -> tuple[np.ndarray, np
 def mass_tensor(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """M': dM[h, k]/dq[p] at (..., h, k, p), shape (..., n, n, n).
 
-    Section 8.1 prints one of the two cases with a sum over j >= k alone: both are over j >= max(h, k).
+    Section 8.1 prints one of the two cases with a sum over j >= k: both are over j >= max(h, k).
     """
     return -coriolis_matrix(chain, q)[..., None] * _between(chain.n)
 

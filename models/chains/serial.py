@@ -1,4 +1,4 @@
-"""Serial chains of any length, for questions of cost against the number of joints."""
+"""Serial chains of any length, for studies of cost over the number of joints."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def planar_chain(
 
 
 def spatial_chain(n: int, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
-    """Spatial chain of n revolute joints with alternating axes and no structure to exploit beyond that.
+    """Spatial chain of n revolute joints with alternating axes and no further structure.
 
     Standard Denavit-Hartenberg rows with alpha = pi/2, -pi/2, pi/2, ... Every other number is made from the fractional
-    parts of k sqrt(p) for a prime p, which look random, lie in [0, 1) and need no generator: two chains share their
-    first links. Lengths are 0.05 to 0.35 m, masses 0.5 to 1.5 kg, and the inertia tensor is full: that of a cloud of
-    mass with standard deviations of some centimetres along three skew directions.
+    parts of k sqrt(p) for a prime p, which look random, lie in [0, 1) and need no generator: chains of different
+    lengths have the same first links. Lengths are 0.05 to 0.35 m, masses 0.5 to 1.5 kg, and the inertia tensor is full:
+    that of a cloud of mass with standard deviations of some centimetres along three skew directions.
 
     Parameters
     ----------

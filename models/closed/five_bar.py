@@ -3,8 +3,8 @@
 S.-H. Lee, J. Kim, F. C. Park, M. Kim and J. E. Bobrow, "Newton-type algorithms for dynamics-based robot movement
 optimization", IEEE Trans. Robotics 21(4), 2005, pp. 657-667. Printed are the arrangement (joints 1 to 3 are actuated;
 joint 2 turns the links L2 and L4 together, and joint 3, coaxial with it, L4 alone) and two poses of the actuated
-joints. Lengths and masses are not printed; those below are ours: a waist, and a parallelogram of upper arm, drive
-crank, rod and the stub of the forearm, all slender uniform links of a table-top arm.
+joints. Lengths and masses are not printed; those below are chosen here: a waist, and a parallelogram of upper arm,
+drive crank, rod and the stub of the forearm, all slender uniform links of a table-top arm.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import colloc as co
 
 START = tuple(map(radians, (-30.0, -30.0, 120.0)))  # rad; waist, upper arm, crank: as printed
 END = tuple(map(radians, (30.0, 10.0, 70.0)))
-# The same angles with the upper arm's counted from the vertical, so that the arm works above its shoulder: ours.
+# The same angles with the upper arm's counted from the vertical, so that the arm works above its shoulder.
 RAISED_START = tuple(map(radians, (-30.0, 60.0, 120.0)))
 RAISED_END = tuple(map(radians, (30.0, 100.0, 70.0)))
 

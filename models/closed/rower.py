@@ -8,7 +8,7 @@ passive ones, and the torque of 40 N m at the joint of the oar.
 Lengths and centres of mass are not printed. They are those of P. de Leva, "Adjustments to Zatsiorsky-Seluyanov's
 segment inertia parameters", J. Biomechanics 29(9), 1996, table 4, of the average man (1.741 m): pelvis from
 mid-hip to the navel (his lower trunk), trunk from there to the height of the suprasternale (middle and upper trunk),
-hand to the third metacarpal. Rail, oar and poses are ours.
+hand to the third metacarpal. Rail, oar and poses are chosen here.
 """
 
 from __future__ import annotations

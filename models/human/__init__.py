@@ -1,1 +1,1 @@
-"""Humans of any stature and mass, and what they are made of: segments, anatomy, the same human seen from a foot."""
+"""Humans of any stature and mass, with their segments, anatomy and strength, also as trees whose root is a foot."""

@@ -1,6 +1,6 @@
 """Anatomy of a human: lengths, parts with mass, and named points, for any stature and mass.
 
-Lengths and masses are those of de Leva (1996), Table 4; what he does not print is in
+Lengths and masses are those of de Leva (1996), Table 4; other dimensions are in
 models/human/data/human_dimensions.csv. Axes are anatomical, x to the left, y up, z forward, with the origin midway
 between the hips. The posture is neutral: upright, legs straight, arms hanging, palms forward.
 """
@@ -45,7 +45,7 @@ class Anatomy:
         "pelvis", "spine1" to "spine4", "neck", "head"; "upper_arm", "forearm", "hand", "thigh", "shank", "rearfoot",
         "forefoot", each with "_r" or "_l".
     landmarks : mapping of str to (part, ndarray of shape (3,) [m])
-        Place of each point in the neutral posture, and the part it is fixed in.
+        Part to which each point is fixed, and its place in the neutral posture.
     """
 
     stature: float
@@ -60,9 +60,9 @@ def anatomy(
 ) -> Anatomy:
     """A human in the proportions of de Leva (1996).
 
-    All lengths are scaled by one factor, so that sole to vertex is the stature: his segments and our height of the
-    ankle add up to 1.757 m for men of 1.741 m and to 1.713 m for women of 1.735 m. Masses scale with mass, inertias
-    with mass times length squared.
+    All lengths are scaled by one factor, so that sole to vertex is the stature: his segments and the height of the
+    ankle here add up to 1.757 m for men of 1.741 m and to 1.713 m for women of 1.735 m. Masses scale with mass,
+    inertias with mass times length squared.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def anatomy(
 
 
 def combined(*lumps: Lump) -> Lump:
-    """Several lumps as one; a lump of negative mass and inertia is taken away."""
+    """Several lumps as one; a lump of negative mass and inertia is subtracted."""
     mass = sum(lump.mass for lump in lumps)
     com = sum((lump.mass * lump.com for lump in lumps), np.zeros(3)) / mass
     about = (lump.inertia + _steiner(lump.mass, lump.com - com) for lump in lumps)
@@ -201,9 +201,9 @@ def _without(whole: Lump, part: Lump) -> Lump:
 def _halves(whole: Lump) -> tuple[Lump, Lump]:
     """Lower and upper half: equal masses which together are the whole again.
 
-    A rod of even density with mean squared distance s^2 from its middle has the middles of its halves sqrt(3)/2 s from
-    there. The sum of the moments across less the moment about the length gives 2 m s^2, so that what is left for the
-    halves is a possible inertia, which it is not for women if the middles are taken a half length apart.
+    A uniform rod with mean squared distance s^2 from its middle has the middles of its halves sqrt(3)/2 s from there.
+    The sum of the moments across less the moment about the length gives 2 m s^2. The remaining inertia of the halves is
+    then possible; for women it would not be with middles half a length apart.
     """
     across, along = whole.inertia[0, 0] + whole.inertia[2, 2], whole.inertia[1, 1]
     offset = np.array([0, np.sqrt(3 / 4 * (across - along) / (2 * whole.mass)), 0])

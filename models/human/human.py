@@ -1,4 +1,4 @@
-"""A model of a human with the names that a study of its motion needs, and its mirror image."""
+"""A model of a human with names for studies of its motion, and its mirror image."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colloc.support.lazy import cached_property
 
 
 class Point(NamedTuple):
-    """A point fixed in a body; `now.point(*point)` and `co.Load(point.body, force, point=point.at)` take it apart.
+    """A point fixed in a body, as in `now.point(*point)` and `co.Load(point.body, force, point=point.at)`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Mirror:
     Parameters
     ----------
     partners : tuple of int
-        For every coordinate, the one it comes from.
+        For every coordinate, the index of its source.
     signs : ndarray, shape (n,)
     """
 
@@ -62,7 +62,7 @@ class Mirror:
 
 @dataclass(frozen=True, eq=False)
 class Human:
-    """A model with the names that a study of human motion needs.
+    """A model with names for studies of human motion.
 
     World axes are x to the left, y up, z forward; the ground is y = 0.
 
@@ -73,7 +73,7 @@ class Human:
     pelvis_height : float [m]
         Value of the joint `pelvis_ty_vertical` at which the soles are on the ground in the neutral posture.
     virtual : tuple of str
-        Names of the joints that carry the pelvis through the world; nothing drives them.
+        Names of the joints that carry the pelvis through the world, which have no drive.
     landmarks : mapping of str to Point
         "pelvis", "navel", "xiphoid", "cervix", "head_top"; "shoulder", "elbow", "wrist", "fingertip", "hip", "knee",
         "ankle", "heel", "ball", "toe", each with "_r" or "_l", or without where both sides move as one.
@@ -82,7 +82,7 @@ class Human:
     signs : mapping of str to float
         Sign of every joint's coordinate in the mirrored posture.
     strength : mapping of str to (SX, SX), optional
-        Torque limits that are symbols, of joints which have none in the model.
+        Symbolic torque limits, for joints without limits in the model.
 
     Mass, pelvis height and landmarks may be symbols, too, see `colloc.models.human.parametrised`.
     """
@@ -187,7 +187,7 @@ def lump_in(frame: np.ndarray, lump: Lump) -> dict[str, Any]:
 
 
 def _in_frame(frame: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """A place in a link frame, rounded: what should be zero is a zero that the recursions can leave out."""
+    """A place in a link frame, rounded, so that recursions can leave out zeros."""
     return np.round(frame[:3, :3].T @ (place - frame[:3, 3]), 15) + 0.0
 
 

@@ -2,7 +2,8 @@
 
 "Recursive Newton-Euler dynamics and sensitivity analysis for dynamic motion planning", Oklahoma State University. The
 thesis names branches and degrees of freedom and prints neither Denavit-Hartenberg table nor limits nor masses: the
-rows of models/human/data/human55_joints.csv are our own, the lengths and masses those of `colloc.models.human.anatomy`.
+rows of models/human/data/human55_joints.csv are chosen here, lengths and masses are those of
+`colloc.models.human.anatomy`.
 """
 
 from __future__ import annotations
@@ -78,9 +79,9 @@ def human55(
     Every body has the name of its joint; at a joint of several axes all but the last body are massless. Sides end
     in "_r" and "_l", and positive is the same anatomical direction on both (models/human/data/human55_joints.csv).
 
-    Position limits are wide ranges, see `WALKING` and `walking` for narrow ones. Torque limits are proportional to
-    mass times stature, the normalisation of Anderson et al. (2007). The virtual joints have none: nothing drives them,
-    and ground reactions that add up to what the motion needs leave nothing to them.
+    Position limits are wide ranges, see `WALKING` and `walking` for narrow ones. Torque limits are proportional to mass
+    times stature, the normalisation of Anderson et al. (2007). The virtual joints have none: they have no drive, and
+    ground reactions that add up to what the motion needs leave no load to them.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def human55(
         Sex of the sample whose proportions and strength are taken.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
+        Table of segments in place of de Leva's (1996), see `colloc.models.human.segments`.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def human55(
 
 
 def walking(human: Human) -> Human:
-    """The 38-DOF human that walks: `FROZEN` joints held at zero, ranges of `WALKING`; other bodies and names stay."""
+    """The 38-DOF walking human: `FROZEN` joints held at zero, ranges of `WALKING`; bodies and names are the same."""
     return human.frozen(dict.fromkeys(FROZEN, 0.0)).ranged(WALKING)
 
 

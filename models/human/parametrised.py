@@ -14,7 +14,7 @@ from colloc.models.human.human import Human, Point
 
 @dataclass(frozen=True, eq=False)
 class ParametrisedHuman:
-    """A human of symbols, and the parameters that hold its dimensions; see `parametrised`.
+    """A human with symbolic dimensions, and their parameters; see `parametrised`.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class ParametrisedHuman:
     dimensions : Parameter
         Mass, pelvis height, torque limits and landmarks.
     original : Human
-        Whose numbers are the parameters' own values.
+        With the default values of the parameters.
     """
 
     human: Human
@@ -39,16 +39,16 @@ class ParametrisedHuman:
 
     @property
     def parameters(self) -> tuple[co.Parameter, co.Parameter]:
-        """The parameters that a problem of this human has to list."""
+        """The parameters for a problem of this human."""
         return self.segments.numbers, self.dimensions
 
     def values(self, human: Human) -> dict[str, np.ndarray]:
-        """Numbers of another human of the same build, as `co.solve` takes parameters.
+        """Numbers of another human of the same structure, as parameters for `co.solve`.
 
         Raises
         ------
         InputError
-            For a human of another build, or a landmark whose coordinate is zero here and not there.
+            For a human of another structure, or a landmark with a nonzero coordinate that is zero here.
         """
         if not isinstance(human, Human):
             raise co.InputError(f"human must be a Human, got {human!r}")
@@ -65,12 +65,12 @@ def parametrised(human: Human) -> ParametrisedHuman:
         anyone = parametrised(human55())
         anyone.values(human55(1.65, 60.0, "female"))
 
-    Joint ranges stay those of the human given.
+    Joint ranges are those of the given human.
 
     Parameters
     ----------
     human : Human
-        As `human55` returns it; `Human.frozen` and `Human.ranged` are for afterwards.
+        From `human55`; apply `Human.frozen` and `Human.ranged` afterwards.
     """
     segments = co.problem.parametrised(human.model, "segments")
     places = [place for place in _places(human) if place != 0]
@@ -92,7 +92,7 @@ def _places(human: Human) -> list[float]:
 
 
 def _check_alike(human: Human, another: Human) -> None:
-    """InputError unless two humans of one build have the same landmarks and strong joints."""
+    """InputError unless two humans have the same landmarks and joints with torque limits."""
     if list(human.torque_limits) != list(another.torque_limits):
         raise co.InputError(
             f"torque limits must be of {_listed(human.torque_limits)}, got {_listed(another.torque_limits)}"

@@ -20,16 +20,11 @@ def runner2d(
 ) -> Human:
     """Trunk, two thighs, two shanks, two feet and two bent arms in the sagittal plane; 11 DOF.
 
-    The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. Nothing keeps pelvis and trunk in a
-    range; torque limits are isometric ones, and the speed of a muscle does not reduce them.
+    The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. Pelvis and trunk have no ranges;
+    torque limits are isometric and independent of speed. Other parameters and errors as in `human55`.
 
     Parameters
     ----------
-    stature, mass, sex
-        As in `human55`.
-    gravity : shape (3,) [m/s2]
-    segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
     elbows : float, optional [rad]
         Angle at which the elbows are held; None lets them move, for 13 DOF and eleven links.
 
@@ -39,11 +34,6 @@ def runner2d(
         Bodies "pelvis_tz_forward", "pelvis_ty_vertical", "trunk_tilt" and, with "_r" and "_l", "hip_flexion",
         "knee_flexion", "ankle_dorsiflexion", "shoulder_flexion", "elbow_flexion". Its model has the markers "heel",
         "ball" and "toe" of either side, and "head_top".
-
-    Raises
-    ------
-    InputError
-        For a stature or a mass that is not positive, an unknown sex, or an impossible table; names the row.
     """
     body = anatomy(stature, mass, sex, segments)
     runner = planar(body, sex, ONE_BY_ONE, arms=True, held=False, gravity=gravity, name="planar runner")

@@ -1,6 +1,6 @@
-"""A human seen from a foot: the same mechanism as a tree whose root is the foot that stands.
+"""A human on a foot: the same mechanism as a tree whose root is the standing foot.
 
-A foot that keeps its place then needs no constraint, and what the ground does to it is what the joints between the
+A foot that stays in place then needs no constraint, and the ground reaction is the wrench that the joints between the
 world and the foot transmit.
 """
 
@@ -26,8 +26,8 @@ def on_foot(human: Human, side: str) -> Human:
     Between the world and the body with heel and ball: slides along x, y and z, turns about y and z through the heel, a
     pitch about the lateral axis through the heel, positive where the toes rise, and a roll about the one through the
     ball, positive where the heel rises. At zero the foot is flat with the heel in the world's origin. A planar human
-    has none of the joints that would leave its plane. The joints of the leg are what they were, seen from the other
-    end: names, coordinates, limits and torques stay, and each now carries the body that was above it.
+    has no joints out of its plane. The joints of the leg are reversed: names, coordinates, limits and torques are the
+    same, and each now carries the body that was above it.
 
     Parameters
     ----------

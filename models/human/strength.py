@@ -1,11 +1,11 @@
-"""How much torque the joints of a human can give at a speed.
+"""Torque limits of a human's joints as a function of speed.
 
 D. E. Anderson, M. L. Madigan and M. A. Nussbaum, "Maximum voluntary joint torque as a function of joint angle and
 angular velocity: model development and application to the lower limb", Journal of Biomechanics 40, 2007: where a muscle
 shortens, a hyperbola from the isometric torque through three quarters of it at one speed, C4, and half of it at
-another, C5. Table 3, men of 18 to 25 years. How it depends on the angle, and that muscles which lengthen are stronger,
-is left out. The shoulder and the elbow have the curve of knee flexion, and each of the three joints by which a trunk
-bends a third of the hip's speeds: our estimates.
+another, C5. Table 3, men of 18 to 25 years. The dependence on the angle, and the larger strength of lengthening
+muscles, are left out. Shoulder and elbow have the curve of knee flexion, and each of the three joints that bend the
+trunk a third of the hip's speeds: estimates made here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def share(speed: Any, c4: float, c5: float) -> Any:
 
 
 def strength(human: Human) -> Callable[[co.problem.Instant], ca.SX]:
-    """Rows that must not be negative for torques to be possible at the joints' speeds.
+    """Rows that are nonnegative if the torques are possible at the joints' speeds.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def strength(human: Human) -> Callable[[co.problem.Instant], ca.SX]:
     Returns
     -------
     callable
-        Of the instant: for every joint of `SPEEDS` what is left to the lower and to the upper limit at this speed, as
+        Of the instant: for every joint of `SPEEDS` the distances to the lower and the upper limit at this speed, as
         shares of these limits.
     """
     names, (lower, upper) = human.model.joint_names, human.model.limits("torque")

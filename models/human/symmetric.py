@@ -1,7 +1,7 @@
-"""A human whose left side moves as the mirror image of the right: one leg and one arm that stand for both.
+"""A human whose left side moves as the mirror image of the right: one leg and one arm represent both.
 
-Such a motion stays in the sagittal plane as a whole, though limbs may leave it, and is that of the trunk with one leg
-and one arm of twice the mass, inertia and strength: what they do to the trunk across the plane cancels.
+The trunk moves in the sagittal plane, though limbs may leave it. The motion is that of the trunk with one leg and one
+arm of twice the mass, inertia and strength: loads of both sides on the trunk across the plane cancel.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def symmetric(human: Human) -> Human:
         jumper = symmetric(human55())
         jumper.feet["both"]
 
-    Held at zero are what would move trunk or head to a side or turn them, and the leg's joints of `IN_PLANE`.
+    Joints that would move trunk or head to a side or turn them, and the leg's joints of `IN_PLANE`, are held at zero.
 
     Parameters
     ----------
     human : Human
-        As `human55` returns it.
+        From `human55`.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def symmetric(human: Human) -> Human:
 
 
 def _both(body: co.Body) -> co.Body:
-    """A body of the trunk as it is, one of the right side with all that both have."""
+    """A body of the trunk unchanged, or one of the right side with mass and inertia of both."""
     parent = (body.parent or "").removesuffix("_r") or None
     if not body.name.endswith("_r"):
         return replace(body, parent=parent)

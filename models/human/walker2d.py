@@ -19,26 +19,14 @@ def walker2d(
     """Trunk, two thighs, two shanks and two feet in the sagittal plane; 9 DOF.
 
     The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. The trunk has the mass of pelvis,
-    spine, neck, head and hanging arms, and leans within the range of the 55-DOF human's `pelvis_tilt`.
-
-    Parameters
-    ----------
-    stature, mass, sex
-        As in `human55`.
-    gravity : shape (3,) [m/s2]
-    segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
+    spine, neck, head and hanging arms, and leans within the range of the 55-DOF human's `pelvis_tilt`. Parameters and
+    errors as in `human55`.
 
     Returns
     -------
     Human
         Bodies "pelvis_tz_forward", "pelvis_ty_vertical", "trunk_tilt" and, with "_r" and "_l", "hip_flexion",
         "knee_flexion", "ankle_dorsiflexion".
-
-    Raises
-    ------
-    InputError
-        For a stature or a mass that is not positive, an unknown sex, or an impossible table; names the row.
     """
     body = anatomy(stature, mass, sex, segments)
     return planar(body, sex, ONE_BY_ONE, arms=False, held=True, gravity=gravity, name="planar walker")
