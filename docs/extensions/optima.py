@@ -1,12 +1,16 @@
 """Published optima beside ours, in Markdown, from the numbers of the study `classics.published`."""
 
 from collections.abc import Mapping
-from math import floor, log10
+from math import floor, log10, nan
+
+from peers import markdown
 
 from colloc.studies.classics.published import STATEMENTS
 from colloc.studies.classics.published.statement import Published, published
 
-HEADER = "| problem | published | plain call | digits agreed | finer grid | certificate | iterations | s |"
+HEADER = (
+    "problem", "published", "plain call", "digits agreed", "finer grid", "certificate", "iterations, last grid", "s",
+)  # fmt: skip
 MOST = 12  # digits shown
 
 
@@ -28,7 +32,7 @@ def digits(ours: float, other: float) -> int:
 
 def table(rows: Mapping[str, Mapping[str, float]]) -> str:
     """Every problem: published and ours, digits, certificate, iterations and seconds of the processor."""
-    known, lines = published(), [HEADER, "|" + " --- |" * (HEADER.count("|") - 1)]
+    known, body = published(), []
     for name, one in rows.items():
         mark = "" if STATEMENTS[name].curve is None else " (first grid stated)"
         value = f"{one['value']:.10g}" if "value" in one else ""
@@ -37,23 +41,37 @@ def table(rows: Mapping[str, Mapping[str, float]]) -> str:
         agreed = str(digits(one["value"], one["published"])) if "value" in one else ""
         finer = f"{one['finer']:.{MOST}g}" if "finer" in one else ""
         certificate = {0.0: "fails", 1.0: "passes"}.get(one.get("certified", -1.0), "")
-        cells = (
+        body.append((
             title(known[name]) + mark, f"{one['published']:.10g}", value, agreed, finer, certificate,
             f"{one['iterations']:.0f}", f"{one['seconds']:.1f}",
-        )  # fmt: skip
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        ))  # fmt: skip
+    return markdown(HEADER, body)
 
 
 def better(rows: Mapping[str, Mapping[str, float]]) -> str:
-    """A sentence for every problem that is solved, whose published value is not the optimum."""
+    """A sentence for every problem whose published value our motion undercuts, or exceeds where it is maximised."""
+    return "\n".join(differing(rows, ours_is_better=True))
+
+
+def costlier(rows: Mapping[str, Mapping[str, float]]) -> str:
+    """A sentence for every problem whose published value is better than the optimum that our motion comes to."""
+    return "\n".join(differing(rows, ours_is_better=False))
+
+
+def differing(rows: Mapping[str, Mapping[str, float]], *, ours_is_better: bool) -> list[str]:
+    """Sentences on the problems that are right, and not as published."""
     known, lines = published(), []
     for name, one in rows.items():
-        if one["right"] and abs(one["value"] - one["published"]) > known[name].room:
-            proof = "A certificate passes" if one.get("certified") else "No certificate has passed"
-            ours = one.get("finer", one["value"])
-            lines.append(f"- **{title(known[name])}**: {ours:.10g}. {sentence(name)} {proof} there.")
-    return "\n".join(lines)
+        ours, theirs = one.get("finer", one.get("value", nan)), one["published"]
+        gain = (theirs - ours) * STATEMENTS[name].factor
+        if not one["right"] or abs(one["value"] - theirs) <= known[name].room or (gain > 0) != ours_is_better:
+            continue
+        by = f"{100 * abs(gain / theirs):.2g} % {'better' if ours_is_better else 'worse'}"
+        proof = {1.0: " A certificate passes.", 0.0: " A certificate fails."}.get(one.get("certified", nan), "")
+        lines.append(
+            f"- **{title(known[name])}**: {theirs:.10g} published, {ours:.10g} here, {by}. {sentence(name)}{proof}"
+        )
+    return lines
 
 
 def still_open(rows: Mapping[str, Mapping[str, float]]) -> str:
@@ -76,3 +94,6 @@ def sentence(name: str) -> str:
 def title(row: Published) -> str:
     """The name of a row in words."""
     return row.name.replace("_", " ")
+
+
+TEXTS = {"table": table, "better": better, "costlier": costlier, "open": still_open}

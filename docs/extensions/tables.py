@@ -4,9 +4,11 @@
     ```
 
 are the tables of a family's studies, `{measured} benchmarks` those of the benchmarks, `{peers} squat` a table of the
-comparison with other tools, and `{provenance} results` lists the runs with their day, commit and machine.
+comparison with other tools, `{optima} table` has published optima beside ours, and `{provenance} results` lists the
+runs with their day, commit and machine.
 """
 
+import optima
 import peers
 from docutils import nodes
 from rows import benchmark_tables, provenance, run_tables
@@ -60,8 +62,17 @@ class Peers(Generated):
         return peers.tables(records()[peers.STUDY].numbers)[word]
 
 
+class Optima(Generated):
+    """Published optima beside ours."""
+
+    def text(self, word: str) -> str:
+        return optima.TEXTS[word](optima.results(records()["classics.published"].numbers))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    directives = {"runs": Runs, "measured": Measured, "provenance": Provenance, "peers": Peers}
+    directives = {
+        "runs": Runs, "measured": Measured, "provenance": Provenance, "peers": Peers, "optima": Optima,
+    }  # fmt: skip
     for name, directive in directives.items():
         app.add_directive(name, directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -100,11 +100,13 @@ def test_the_page_says_where_published_values_are_no_optima(monkeypatch):
     row = {"published": 1248.26, "value": 1248.0306, "solved": 1.0, "right": 1.0, "iterations": 20.0, "seconds": 1.0}
     rows = pages.results({f"hang_glider.{key}": value for key, value in row.items()} | {"rows": 1.0, "right": 1.0})
     assert rows == {"hang_glider": row}
-    assert "hang glider**: 1248.0306. Betts prints 1248.26" in pages.better(rows)
+    assert "hang glider**: 1248.26 published, 1248.0306 here, 0.018 % worse. Betts prints" in pages.costlier(rows)
+    assert pages.better(rows) == ""
+    assert "% better" in pages.better({"hang_glider": row | {"value": 1249.0}})
     assert pages.still_open(rows) == "None."
     assert "| hang glider | 1248.26 | 1248.0306 | 3 |  |  | 20 | 1.0 |" in pages.table(rows)
     lost = {"hang_glider": row | {"solved": 0.0, "right": 0.0}}
-    assert pages.better(lost) == ""
+    assert pages.costlier(lost) == ""
     assert "is not solved" in pages.still_open(lost)
     assert pages.digits(1.0, 1.0) == pages.MOST
     assert [pages.digits(1.0 + off, 1.0) for off in (0.6, 0.04, 4e-4, -4e-7)] == [0, 1, 3, 6]
