@@ -25,9 +25,8 @@ CHOICES = {
     "default": {},
     "monotone": {"mu_strategy": "monotone"},
     "begun high": {"mu_strategy": "monotone", "mu_init": 0.1},  # IPOPT's own default
-    "adaptive": {"mu_strategy": "adaptive"},
-    "adaptive up to 0.1": {"mu_strategy": "adaptive", "mu_max": 0.1},
-    "ordered by AMD": {"mumps_pivot_order": 0},
+    "no correction": {"corrector_type": "none"},
+    "no ceiling": {"mu_max": 1e5},
 }
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(30)]
 LONGEST = 60.0  # s of a run
