@@ -1,6 +1,7 @@
 """Random mechanisms in compact and lifted form: one optimum has the same multipliers, and a race keeps the cheaper one.
 
-Least effort of driven and underactuated mechanisms, on all transcriptions, some of them timed freely.
+Least effort of driven and underactuated mechanisms, on all transcriptions, some of them timed freely. On a finer grid
+the default barrier stays at the local optimum of a coarse one, if a monotone barrier does.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 import colloc as co
+from colloc.solution.warm_start import start_from
 from colloc.studies.benchmarks.iterations import Case, in_form, random_effort
 from tests.campaigns.attempt import Attempt
 from tests.campaigns.child import attempt_apart
 
 _SAME = 1e-7  # of the cost: one optimum
 _COSTLIER = 1e-3
+_STAYED = 0.1  # of the cost, by which a finer grid may change that of a local optimum
 _SNIPPET = """
 from tests.campaigns import forms
 forms.check({seed}, timed={timed})
@@ -50,6 +53,8 @@ def check(seed: int, *, timed: bool = False) -> None:
     )
     lost = (float(ends["race"].cost) - min(costs)) / abs(min(costs))
     assert lost <= _COSTLIER, f"{case.kind}: the end of a race is {lost:.1%} costlier than that of a form"
+    if "compact" in solved:
+        _refine(case, ends["compact"])
     if "lifted" in solved:
         _confirm(case, ends["lifted"])
     if {"compact", "lifted"} <= solved.keys():
@@ -62,6 +67,20 @@ def _confirm(case: Case, lifted: co.Solution) -> None:
     again = float(lifted.nlp.f(outcome.x, lifted.parameters))
     assert outcome.status is co.solver.Status.SOLVED, f"{case.kind}: the lifted end is {outcome.status}"
     assert abs(again - lifted.cost) <= _SAME * abs(again), f"{case.kind}: lifted cost {lifted.cost}, confirmed {again}"
+
+
+def _refine(case: Case, coarse: co.Solution) -> None:
+    """The default barrier stays at the local optimum on a finer grid, if a monotone barrier does."""
+    nlp = co.transcribe(coarse.problem, replace(case.curve, intervals=2 * (case.curve.intervals or 1)))
+    start, p = start_from(nlp, coarse, coarse.parameters), coarse.parameters
+    assert start.near_optimum
+    monotone, default = (solver.prepare(nlp)(start, p) for solver in (co.Ipopt(mu_strategy="monotone"), co.Ipopt()))
+    costs = [float(nlp.f(outcome.x, p)) for outcome in (monotone, default)]
+    if monotone.status is not co.solver.Status.SOLVED or abs(costs[0] - coarse.cost) > _STAYED * abs(coarse.cost):
+        return
+    assert default.status is co.solver.Status.SOLVED, f"{case.kind}: on a finer grid the end is {default.status}"
+    more = (costs[1] - costs[0]) / abs(costs[0])
+    assert more <= _COSTLIER, f"{case.kind}: on a finer grid the default barrier ends {more:.1%} costlier"
 
 
 def _compare(compact: co.Solution, lifted: co.Solution) -> None:
