@@ -143,7 +143,7 @@ WEAK = co.Limits(torque=(-5.0, 5.0))
         (lambda: co.transcription.point_to_point(arm(), (0, 1), (0, 1)), r"same posture: \(0, 1\)"),
         (
             lambda: co.transcription.point_to_point(arm(co.Limits()), (0, 0), (1, 1)),
-            "no duration: nothing limits the speed; give",
+            "no duration: nothing limits the speed; pass",
         ),
         (
             lambda: co.transcription.point_to_point(arm(WEAK), (0, 0), (1, 1)),
@@ -151,7 +151,7 @@ WEAK = co.Limits(torque=(-5.0, 5.0))
         ),
         (
             lambda: co.transcription.point_to_point(arm(), (0, 0), (1, 1), minimize=co.duration()),
-            "your own needs a duration",
+            "minimize needs a duration",
         ),
     ],
 )
