@@ -177,7 +177,6 @@ class _IterationResult(NamedTuple):
 def _task(
     system: Any, objective: Any, x0: Any, u0: Any, limits: Sequence[Any] | None, form: Any, tolerance: Any
 ) -> tuple[_Task, np.ndarray, np.ndarray]:
-    """The arguments of `ilqr`, checked."""
     if not isinstance(system, System) or not isinstance(objective, TrajectoryObjective):
         raise InputError(f"ilqr needs a System and a TrajectoryObjective, got {quoted(system)} and {quoted(objective)}")
     if not isinstance(form, Form):

@@ -104,17 +104,14 @@ class KKTSystem:
 
     @cached_property
     def _hessian(self) -> ca.DM:
-        """The Hessian of the Lagrangian."""
         return self._at_optimum.hessian("hessian", self.optimum.multipliers)
 
     @property
     def _free(self) -> np.ndarray:
-        """Variables that no bound holds."""
         return self.optimum.free
 
     @property
     def _active(self) -> np.ndarray:
-        """Rows at their bounds."""
         return self.optimum.active
 
     @cached_property

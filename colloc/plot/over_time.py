@@ -624,7 +624,7 @@ def fit(ax: Axes, solution: Solution | PhasesSolution) -> None:
 
 
 def _joint_styles(model: Model, linestyle: Any = None) -> list[LineStyle]:
-    """Looks in the order of q."""
+    """Line styles in the order of q."""
     style = _with(dict(enumerate(styles_by_dof(range(model.n)))), linestyle)
     return list(style.values())
 

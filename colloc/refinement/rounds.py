@@ -59,7 +59,6 @@ def refined(
 def _more_rounds(
     solution: Solution | PhasesSolution, run: Run, guess: MotionGuess, *, confirmed: bool, to_switches: bool
 ) -> Solution | PhasesSolution:
-    """Further refinement iterations."""
     tol, costlier = run.tolerance, False
     while _goes_on(solution, tol):
         if float(solution.error) <= tol and not confirmed and _is_near_best(solution, tol):

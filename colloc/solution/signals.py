@@ -118,7 +118,6 @@ class Signals(Tabular, Mapping[str, NamedArray]):
 
 
 def _bounds(signal: Signal) -> str:
-    """Bounds of the components in one line."""
     pairs = list(dict.fromkeys(zip(signal.lower.tolist(), signal.upper.tolist(), strict=True)))
     if not np.isfinite(pairs).any():
         return "none"

@@ -411,7 +411,6 @@ class BaseSolution(Named[Any], ABC):
         return CostGap(self.program, self.x, self.parameters, self.cost_scale, by_ipopt)
 
     def _details(self) -> list[tuple[str, str]]:
-        """Additional lines of the table."""
         return []
 
     def __getstate__(self) -> dict[str, Any]:

@@ -127,7 +127,6 @@ class _LeastViolationNLP(ExtendedNLP):
 
     @cached_property
     def _slacks(self) -> ca.DM:
-        """Slopes of the rows by the slacks."""
         return ca.diag(ca.DM(self.nlp.scale_g))
 
     @cached_property

@@ -247,19 +247,16 @@ class ScaledNLP:
         return ca.sumsqr(x - p.anchor) / 2 if self.anchored else ca.MX(0)
 
     def _gradient(self, x: ca.MX, p: _Parameters) -> tuple[ca.MX, ca.MX]:
-        """The cost and its gradient."""
         f, gradient = self.nlp.grad_f(x * self.nlp.scale_x, p.p)
         distance = self._distance(x, p)
         return ca.densify(f) / p.cost + distance, gradient * (self.nlp.scale_x / p.cost) + ca.gradient(distance, x)
 
     def _row_scales(self, p: _Parameters) -> ca.MX | ca.DM:
-        """The scales of all rows."""
         groups = _row_groups(self.nlp)
         known = ca.DM(self.nlp.scale_g)
         return known * p.groups[groups.number.tolist()] if groups.first.size else known
 
     def _jacobian(self, x: ca.MX, p: _Parameters) -> tuple[ca.MX, ca.MX]:
-        """The rows and their Jacobian."""
         g, jacobian = self.nlp.jac_g(x * self.nlp.scale_x, p.p)
         groups, pattern = _row_groups(self.nlp), jacobian.sparsity()
         factors = ca.MX(ca.DM(pattern, (1 / self.nlp.scale_g)[groups.row] * self.nlp.scale_x[groups.column]))

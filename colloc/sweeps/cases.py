@@ -218,7 +218,6 @@ class CaseSolver(Portable):
         return first_program(problem, self.curve, guessed=self.guess is not None)
 
     def _neighbour(self, nlp: NLP | PhasesNLP, values: Values, content: bytes) -> Solution | PhasesSolution:
-        """The solution in the file of a neighbour."""
         latest = self._latest.get(content)
         return self._solution(nlp.problem, nlp, values, content) if latest is None else latest
 

@@ -262,7 +262,6 @@ class _Search:
         return Optima(optima, starts, self._interrupted, self._settings.same_cost)
 
     def _failure(self) -> SolveError:
-        """Error of a search without any optimum."""
         reasons = [result.failure for result in self._coarse if result.failure]
         lines = [f"  {reasons.count(reason)} starts: {reason}" for reason in dict.fromkeys(reasons)]
         return SolveError("\n".join([f"none of {len(self._coarse)} starts reached an optimum", *lines]), None)

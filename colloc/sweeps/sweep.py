@@ -250,7 +250,6 @@ class _Study:
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
-    """The folder, created if it does not exist."""
     folder = check_path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -201,7 +201,6 @@ class BaseNLP(Tabular, ABC):
 
     @_kept
     def _first(self) -> Evaluation:
-        """Values and first derivatives."""
         return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
 
     @_kept

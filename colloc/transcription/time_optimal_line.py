@@ -147,7 +147,6 @@ def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptima
 def _timed(
     problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarray, steps: int
 ) -> TimeOptimalLine | Untimed:
-    """The timing on one grid."""
     along = problem.model.displacement(start, end)
     # Near rest the speed grows with the root of s: these grid points are about equally spaced in time.
     share = np.linspace(0, 1, steps + 1)
