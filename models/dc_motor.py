@@ -55,7 +55,6 @@ class Motor:
         return self.gear * self.constant
 
     def on(self, joint: co.model.Joint) -> co.model.Joint:
-        """A joint with the inertia and friction of the rotor."""
         turns = self.gear**2
         passive = replace(joint.passive, armature=turns * self.rotor, damping=turns * self.friction)
         return replace(joint, passive=passive)

@@ -24,7 +24,6 @@ class Assembly(NamedTuple):
 
     @property
     def xp(self) -> tuple[ca.MX, ca.MX]:
-        """Arguments of the functions."""
         return self.x, self.p
 
     def cost(self, costs: Sequence[Block]) -> ca.MX:

@@ -102,7 +102,6 @@ class Evaluation:
     def _call(
         self, library: kernels.Library, name: str, kernel: BlockKernel, arguments: list[ca.MX]
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
-        """The compiled function."""
         slices, columns = kernel.slices, None
         if kernel.pattern.nnz() == 0:
             return ca.MX(0, 1), kernel.pattern, slices

@@ -59,7 +59,6 @@ class EvaluationPoints:
         return self.s.size
 
     def take(self, chosen: np.ndarray) -> EvaluationPoints:
-        """Some of the sites."""
         interval = None if self.interval is None else self.interval[chosen]
         return EvaluationPoints(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 

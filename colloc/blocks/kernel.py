@@ -60,7 +60,6 @@ def _kernel(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
 
 
 def _direct(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
-    """Results without a transformation."""
     kernel = block.functions.kernel(kind)
     return kernel, kernel.function.sparsity_out(0), False
 

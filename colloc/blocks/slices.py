@@ -63,7 +63,6 @@ class Slices:
         return Slices(self.index + offset, self.row, self.column, self.weight)
 
     def take(self, chosen: np.ndarray) -> Slices:
-        """Some of the slices."""
         return Slices(self.index[:, chosen], self.row, self.column, self.weight[:, chosen])
 
     def pruned(self) -> Slices:

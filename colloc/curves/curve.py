@@ -107,7 +107,6 @@ class Transcription(Protocol):
 
 
 def _changed(curve: Any, **changes: Any) -> Any:
-    """A dataclass with other values of some fields."""
     return replace(curve, **changes)
 
 

@@ -56,5 +56,4 @@ class HermiteSimpson(Transcription):
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), 4, 2)
 
     def collocation_points(self) -> Points:
-        """The ends and the middle of every interval."""
         return collocation_points(self.basis, radau)

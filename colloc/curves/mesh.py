@@ -86,7 +86,6 @@ class Points(NamedTuple):
     interval: np.ndarray
 
     def take(self, chosen: np.ndarray) -> Points:
-        """Some of the points."""
         return Points(self.s[chosen], self.interval[chosen])
 
     def merged(self, more: Points) -> Points:

@@ -20,7 +20,6 @@ class Rows(NamedTuple):
     scale: np.ndarray  # shape (r,); natural size of every row, in its own unit. Empty for a cost.
 
     def take(self, chosen: Sequence[int]) -> Rows:
-        """Some of the rows."""
         chosen = list(chosen)
         labels, units = (tuple(names[k] for k in chosen) for names in (self.labels, self.units))
         expression = self.expression[chosen]

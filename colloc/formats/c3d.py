@@ -148,7 +148,6 @@ def _times(path: str | os.PathLike[str], size: int, rate: float) -> np.ndarray:
 
 
 def _factor(path: str | os.PathLike[str], what: str, unit: str, wanted: str) -> float:
-    """Factor from a unit in the file to the library's."""
     known, factor = in_si(str(unit).strip())
     if known != wanted:
         raise InputError(f"{str(path)!r}: {what} must be in {wanted} or a part of it, got {quoted(unit)}")

@@ -46,7 +46,6 @@ def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], la
 
 
 def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> float:
-    """The number in a cell, NaN if it is empty."""
     if cell.lower() in _MISSING:
         return float("nan")
     try:

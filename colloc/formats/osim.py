@@ -133,7 +133,6 @@ class _Axis:
         return (self.follows.ratio, self.follows.offset, self.follows.curve) == (1.0, 0.0, None)
 
     def joint(self, place: ca.SX, limits: Limits) -> Joint:
-        """The joint, placed."""
         make = prismatic if self.slides else revolute
         return make(self.direction.tolist(), place, limits, name=self.label)
 
@@ -244,7 +243,6 @@ class _OsimReader:
         return homogeneous(rotation, ca.SX(ca.DM(document.numbers(part, translation, 3, "0 0 0"))))
 
     def _ends(self, joint: Component) -> tuple[PlacedFrame, PlacedFrame]:
-        """The frames that a joint connects."""
         document = self.document
         if not document.old:
             parent, child = (self.frame(joint, document.socket(joint, end)) for end in ("parent_frame", "child_frame"))
@@ -488,7 +486,6 @@ class _OsimReader:
         return resolved
 
     def _loops(self) -> Iterator[Loop]:
-        """Constraints that close loops."""
         document = self.document
         for part in document.all(*_LOOPS):
             off = document.value(part, "isEnforced", "true") == "false"

@@ -136,7 +136,6 @@ class OsimDocument:
         return numbers_in(owner.element if own is None else own, tag, count, f"{owner.path!r}", default)
 
     def number(self, owner: Component, tag: str, default: float | None = None) -> float:
-        """One number of a property."""
         return float(self.numbers(owner, tag, 1, None if default is None else repr(default))[0])
 
     def flag(self, owner: Component, tag: str) -> bool:

@@ -184,7 +184,6 @@ class OsimForces:
         return tuple(entries)
 
     def _coordinate(self, owner: Component, name: str) -> str:
-        """Name of the coordinate that a point depends on."""
         text = owner.element.findtext(f"socket_{name}") or owner.element.findtext(name) or ""
         coordinate = text.strip().rsplit("/", 1)[-1]
         if coordinate not in self._coordinates:
@@ -210,7 +209,6 @@ class OsimForces:
                     yield Spring(coordinate, stiffness, rest, damping, name=part.name or "spring")
 
     def shapes(self) -> Iterator[ContactShape]:
-        """Spheres and half-spaces."""
         document = self._document
         for part in document.all(*_SHAPES):
             with lines_of(part.element):
@@ -224,7 +222,6 @@ class OsimForces:
                 yield ContactShape(part.name, kind, frame.body, np.array(ca.DM(frame.placement @ offset)), radius)
 
     def laws(self) -> Iterator[ContactLaw]:
-        """Forces between spheres and half-spaces."""
         for part in self._document.all(*_LAWS):
             numbers = dict[str, float]()
             shapes: list[str] = []

@@ -128,7 +128,6 @@ def _in_degrees(path: str | os.PathLike[str], head: list[str], metadata: dict[st
 
 
 def _width(path: str | os.PathLike[str], head: list[str], metadata: dict[str, str]) -> int:
-    """Number of numbers in a cell."""
     widths = {"double": 1, "Vec3": 3, "UnitVec3": 3, "Vec6": 6, "SpatialVec": 6, "Quaternion": 4}
     kind = metadata.get("DataType", "double")
     if kind not in widths:

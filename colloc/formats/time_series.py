@@ -89,7 +89,6 @@ class TimeSeriesTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
         return tuple(self.columns)
 
     def __getitem__(self, name: str) -> np.ndarray:

@@ -209,7 +209,6 @@ def _outward(
 
 
 def _end(joint: Element, end: str, links: Mapping[str, Element]) -> str:
-    """Name of the parent or child link of a joint."""
     what = f"joint {joint.get('name')!r}"
     name = text_of(child_of(joint, end, what), "link", what)
     if name not in links:

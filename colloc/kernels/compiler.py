@@ -181,6 +181,5 @@ def _check(run: _Compilation) -> None:
 
 
 def _excerpt(output: str) -> str:
-    """The first lines of a compiler's output."""
     lines = output.strip().splitlines()
     return "\n".join(lines[:10]) or "(it wrote nothing)"

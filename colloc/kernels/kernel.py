@@ -25,7 +25,6 @@ class Pass(NamedTuple):
 
     @property
     def targets(self) -> int:
-        """Number of sums."""
         return len(self.starts) - 1
 
 

@@ -133,7 +133,6 @@ def cache_directory(options: Compile) -> Path:
 
 
 def _named(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a legal name."""
     try:
         return 0 not in os.fsencode(path) and bool(os.fspath(path))
     except (ValueError, TypeError):

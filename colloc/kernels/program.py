@@ -101,7 +101,6 @@ def _read(function: ca.Function) -> np.ndarray:
 
 
 def _accessed(function: ca.Function, chosen: np.ndarray) -> np.ndarray:
-    """Some instructions, by CasADi's accessors."""
     listed = np.zeros((chosen.size, 4), dtype=np.int32)
     for row, k in zip(listed, chosen.tolist(), strict=True):
         operation, out, read = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)

@@ -218,7 +218,6 @@ def _weighted(loop: Loop, multipliers: ca.SX) -> ca.SX:
 
 
 def _product(x: Jet, y: Jet) -> Jet:
-    """Matrix product of two moving matrices."""
     return Jet(
         x.value @ y.value,
         x.rate @ y.value + x.value @ y.rate,

@@ -203,7 +203,6 @@ class ChainEvaluator:
     def _evaluate(
         self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **values: Any
     ) -> list[np.ndarray]:
-        """Results at samples, which are checked first."""
         values = {name: finite_array(name, value) for name, value in values.items()}
         samples = max((len(value) for value in values.values() if value.ndim == 2), default=None)
         sizes = {"q": self._q, "ud": self._ud, "udd": self._udd, "weights": self._weights}

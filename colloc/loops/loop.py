@@ -97,7 +97,6 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return len(self.forms)
 
 

@@ -152,7 +152,6 @@ class ClosedChain(Tabular, Portable):
 
     @cached_property
     def dependent_dofs(self) -> list[int]:
-        """Coordinates of the dependent joints."""
         return _dofs(self.model, self.dependent)
 
     @cached_property
@@ -253,7 +252,6 @@ class ClosedChain(Tabular, Portable):
 
 
 def _guessed(model: Model, guess: Any) -> np.ndarray:
-    """Start of the search, with unit quaternions."""
     values = finite_array("guess", guess)
     if values.ndim:
         return model.of_unit_length(finite_array("guess", guess, (model.n_q,)))

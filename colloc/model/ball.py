@@ -83,7 +83,6 @@ class BallScrew(Joint):
         return 0 if self.axis_index else 4
 
     def position_names(self, name: str) -> tuple[str, ...]:
-        """Names of the positions, scalar part first."""
         text("name", name)
         return tuple(f"{self.ball}_q{letter}" for letter in f"w{_AXES}"[: self.positions])
 
@@ -99,7 +98,6 @@ class BallScrew(Joint):
 
     @property
     def hinge(self) -> bool:
-        """False: it has no angle."""
         return False
 
     def coordinate(self, q: ca.SX) -> ca.SX:

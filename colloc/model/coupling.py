@@ -133,7 +133,6 @@ class CoupledMotion(NamedTuple):
 
     @property
     def C_second(self) -> ca.SX:
-        """Second time derivative of C."""
         return _scaled(self.bends[2], self.qd**2) + _scaled(self.bends[1], self.qdd)
 
     @property
@@ -148,5 +147,4 @@ class CoupledMotion(NamedTuple):
 
 
 def _scaled(matrix: ca.SX, factors: ca.SX) -> ca.SX:
-    """A sparse matrix, its columns times factors."""
     return ca.sparsify(matrix @ ca.diag(factors))

@@ -57,7 +57,6 @@ def _ends(core: Core) -> tuple[ca.SX, ca.SX]:
 
 @lru_cache(maxsize=64)  # the graph is the same for all pairs of as many points and edges, and long
 def _smooth_distance(points: int, edges: int, others: int, other_edges: int, smoothing: float) -> ca.Function:
-    """The distance as a function of both cores."""
     symbols = [ca.SX.sym(f"x{k}", 3, count) for k, count in enumerate((points, edges, others, other_edges))]
     a, b = Core(*symbols[:2]), Core(*symbols[2:])
     width = smoothing / (np.log(points * others) + np.log(2) * (edges + other_edges))

@@ -168,7 +168,6 @@ def _second_derivatives(x: np.ndarray, h: np.ndarray, slopes: np.ndarray) -> np.
 
 
 def _horner(coefficients: Sequence[ca.SX], x: ca.SX, count: int) -> list[ca.SX]:
-    """A polynomial, constant first, and its derivatives."""
     derivatives, factors = [], list(coefficients)
     for _ in range(count + 1):
         value = ca.SX(1, 1)

@@ -171,17 +171,14 @@ class Joint(Portable):
 
     @property
     def turns(self) -> bool:
-        """Whether the link turns against its parent."""
         return bool(self.screw.angular.any())
 
     @property
     def slides(self) -> bool:
-        """Whether the link shifts along the joint's axis."""
         return bool(self.screw.linear.any())
 
     @property
     def moves(self) -> bool:
-        """Whether the joint has a degree of freedom."""
         return self.turns or self.slides
 
     @property

@@ -68,7 +68,6 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
 
 
 def _frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
-    """The recursion itself."""
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     links: list[tuple[ca.SX, ca.SX, ca.SX]] = []
     for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):

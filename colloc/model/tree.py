@@ -126,7 +126,6 @@ class Model(Tabular, Portable):
         _warn_unlikely(self)
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
-        """Body and point of a marker, checked."""
         text("name of a marker", name)
         body, point = pair(f"marker {name!r}", place, "(body, point)")
         if text(f"body of marker {name!r}", body) not in (names := [b.name for b in self.bodies]):
@@ -597,7 +596,6 @@ def _resists(body: Body) -> bool:
 
 
 def _fixed_at(body: Body, value: Any) -> Body:
-    """The body with its joint fixed at a coordinate."""
     coordinate = symbolic(f"value of joint {body.joint_name!r}", value, (1, 1))
     return replace(body, joint=fixed(body.joint.transform(coordinate)))
 

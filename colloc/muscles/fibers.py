@@ -89,7 +89,6 @@ class Numbers:
         self.max_velocity = self.fiber * self.column("max_velocity")  # m/s
 
     def column(self, name: str) -> ca.SX:
-        """One of the muscles' numbers."""
         return ca.vertcat(*(ca.SX(getattr(muscle, name)) for muscle in self._muscles))
 
     def curve(self, name: str, values: ca.SX) -> ca.SX:

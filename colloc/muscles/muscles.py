@@ -139,7 +139,6 @@ class Muscles(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the muscles."""
         return tuple(muscle.name for muscle in self.muscles)
 
     @cached_property

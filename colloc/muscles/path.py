@@ -190,7 +190,6 @@ def symbolic_instant(model: Model) -> Instant:
 
 
 def _ancestors(model: Model, body: str | None) -> list[int]:
-    """Indices of a body and of all its ancestors."""
     chain = [] if body is None else [model.index(body)]
     while chain and model.parents[chain[-1]] >= 0:
         chain.append(model.parents[chain[-1]])

@@ -218,7 +218,6 @@ def penalty(
 
 
 def _cubes(label: str, fn: Callable[[Any], Any], lower: Any, upper: Any, now: Any) -> ca.SX:
-    """The sum of the cubes of all excesses at an instant."""
     rows = bounded(label, fn(now), lower, upper)
     excesses = []
     for k, (low, high) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):

@@ -76,7 +76,6 @@ def indivisible(problem: Problem) -> str:
 
 
 def _holds_on(statement: Statement, *, first: bool, last: bool) -> bool:
-    """Whether a statement holds on an arc."""
     moments = statement.where.moments
     return statement.where.along or (len(moments) == 1 and (first if moments[0] == 0 else last))
 
@@ -89,5 +88,4 @@ class AcrossArcs(Restated):
     last: str
 
     def rows(self, phases: NamedPhases) -> Rows:
-        """The rows at the ends of the phases."""
         return self.statement.rows(phases[self.first].start, phases[self.last].end)

@@ -246,7 +246,6 @@ def recorded(
 
 
 def _recorded_wrench(plate: Record, now: Instant) -> Wrench:
-    """Force and moment about the world's origin."""
     t = ca.fmin(ca.fmax(now.t, float(plate.times[0])), float(plate.times[-1]))
     value = plate.value(t)
     return Wrench(value[:3], value[3:])

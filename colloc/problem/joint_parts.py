@@ -156,7 +156,6 @@ class Motors(Part):
 
 
 def _sides(joint: str, value: Any) -> tuple[float, float]:
-    """Bounds on a motor's torque."""
     what = f"torque of the motor at {text('joint of a motor', joint)!r}"
     if isinstance(value, tuple | list):
         lower, upper = interval(what, *pair(what, value))

@@ -58,7 +58,6 @@ class OrderedCosts(Portable):
 
     @property
     def posed(self) -> Problem | Phases:
-        """The problem of the next level."""
         return at_level(self.problem, self.bounds)
 
     def after(self, cost: float, size: float) -> OrderedCosts:
@@ -91,7 +90,6 @@ def _parts(problem: Problem | Phases) -> list[Problem | Phases]:
 
 
 def _level(problem: Problem | Phases, k: int) -> Cost:
-    """The cost of a level, if there is one."""
     levels = problem.minimize.levels
     return levels[k] if k < len(levels) else NOTHING
 

@@ -62,7 +62,6 @@ class Parametrised(Portable):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Unit of every number."""
         varying = zip(_numbers(self.original), _components(self.original), strict=True)
         return tuple(unit for (_, part), (units, _) in varying for k, unit in enumerate(units) if _varies(part[k]))
 
@@ -205,7 +204,6 @@ def _components(model: Model) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _body(body: Body, parts: Iterator[ca.SX]) -> Body:
-    """A body with other numbers."""
     mass, com, lower = next(parts), next(parts), next(parts)
     inertia = ca.SX(3, 3)
     for k, (i, j) in enumerate(_LOWER):

@@ -105,7 +105,6 @@ class Connection(Statement):
 
     @property
     def joins(self) -> tuple[str, str]:
-        """The two phases."""
         return self.first, self.second
 
     @property
@@ -199,7 +198,6 @@ class Impact(Statement):
 
     @property
     def joins(self) -> tuple[str, str]:
-        """The two phases."""
         return self.first, self.second
 
     def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:

@@ -176,7 +176,6 @@ class Phases(Tabular, Portable):
 
     @cached_property
     def rows(self) -> dict[str, PhaseRows]:
-        """Every constraint across phases by name."""
         constraints: dict[str, PhaseRows] = {}
         for item in self.statements:
             name = unique(item.name, constraints)
@@ -200,7 +199,6 @@ class Phases(Tabular, Portable):
 
     @cached_property
     def costs(self) -> dict[str, tuple[Term, PhaseRows]]:
-        """Every cost term of the whole by name."""
         terms: dict[str, tuple[Term, PhaseRows]] = {}
         for term in self.minimize.terms:
             name = unique(term.name, terms)

@@ -219,7 +219,6 @@ class Problem(Tabular, Portable):
 
     @property
     def span(self) -> str:
-        """The duration as text."""
         T = self.horizon
         return f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
 
@@ -292,7 +291,6 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def _drivers(self) -> Drivers:
-        """Drives of each joint, at `instant`."""
         driven = drivers(self.parts, self.instant) if self.parts else {}
         at_rest = () if self.coordinates is None else self.coordinates.passive
         if idle := [joint for joint in driven if joint in at_rest]:
@@ -361,7 +359,6 @@ class Problem(Tabular, Portable):
         return _loads_at(self, self._bare)
 
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
-        """The loads of the environment and of loops."""
         return loads if self.coordinates is None else loads + self.coordinates.closing_loads(now, loads)
 
     def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
@@ -534,7 +531,6 @@ class Problem(Tabular, Portable):
 
 
 def _once(*groups: Sequence[Any]) -> tuple[Any, ...]:
-    """All items without duplicates."""
     return tuple({id(item): item for group in groups for item in group}.values())
 
 
@@ -581,7 +577,6 @@ def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Names of components for a table."""
     return f" ({shown(names, 6)})" if names else ""
 
 

@@ -123,7 +123,6 @@ class Record:
 
     @property
     def size(self) -> int:
-        """Number of components."""
         return self.present.shape[1]
 
     def value(self, t: ca.SX) -> ca.SX:

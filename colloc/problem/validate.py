@@ -134,7 +134,6 @@ def check_ends(problem: Validated) -> None:
 
 
 def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:
-    """Values that statements prescribe at the ends."""
     for statement in problem.statements:
         for end in statement.end_values(problem.instant):
             if end.s not in (0, 1) or not (end.of_joint or end.quantity in problem.instant.states):

@@ -42,7 +42,6 @@ def fingerprint(problem: Problem | Phases) -> dict[str, np.ndarray]:
 
 
 def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
-    """The parts of a phase, or of a single motion."""
     horizon = problem.horizon
     parts = {
         "masses, lengths, gravity, passive parts or loads": _values(

@@ -221,7 +221,6 @@ def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcript
 
 
 def _round_from(name: str, stored: Any, largest: int, phases: list[str]) -> RefinementRound:
-    """A refinement iteration."""
     wanted = {field.name for field in fields(RefinementRound)}
     if not isinstance(stored, dict) or set(stored) != wanted:
         raise InputError(f"{name!r}: a refinement iteration must have {', '.join(wanted)}, got {stored!r:.200}")

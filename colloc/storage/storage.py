@@ -202,7 +202,6 @@ def _check_size(record: SolutionRecord, what: str, size: int, wanted: int) -> No
 
 
 def _variables(curve: Transcription, problem: Problem) -> int:
-    """Number of variables of a problem on a curve."""
     knots = curve.basis.intervals - 1 if curve.free else 0
     return lay_out(problem, curve.basis.size, curve.signals.size).size + knots
 

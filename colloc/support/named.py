@@ -20,7 +20,6 @@ class Named(Generic[T]):
     _noun: ClassVar[str]  # what an attribute is called in messages: "quantity of a sample"
 
     def _named(self) -> Mapping[str, T]:
-        """The attributes named by users."""
         return {}
 
     def _legal(self) -> Iterable[str]:

@@ -46,5 +46,4 @@ def register_public(name: str, lazy: Mapping[str, str] = MappingProxyType({})) -
 
 
 def _short(package: ModuleType) -> str:
-    """co.plot"""
     return package.__name__.replace("colloc", "co", 1)

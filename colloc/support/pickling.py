@@ -51,7 +51,6 @@ def _packed(thing: Portable) -> tuple[str, bytes]:
 
 
 def _unpacked(serialized: str, content: bytes) -> Any:
-    """The object from its parts."""
     return _Unpickler(io.BytesIO(content), ca.StringDeserializer(serialized).unpack()).load()
 
 
@@ -121,7 +120,6 @@ def _fields(obj: Any) -> dict[str, Any] | None:
 
 
 def _has_name(function: FunctionType) -> bool:
-    """Whether a module has a function under its name."""
     try:
         return reduce(getattr, function.__qualname__.split("."), sys.modules[function.__module__]) is function
     except (KeyError, AttributeError):

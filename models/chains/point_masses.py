@@ -52,7 +52,6 @@ class PointMassChain:
 
     @property
     def n(self) -> int:
-        """Number of links."""
         return len(self.lengths)
 
     @cached_property

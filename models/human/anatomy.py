@@ -160,7 +160,6 @@ def _limb_parts(whole: Mapping[str, Lump], lengths: Mapping[str, float], side: f
 
 
 def _landmarks(lengths: Mapping[str, float], sides: Mapping[str, float] = SIDES) -> dict[str, tuple[str, np.ndarray]]:
-    """Part and place of every named point."""
     navel, xiphoid, cervix, top = np.cumsum([lengths[name] for name in AXIAL])
     points = {
         "pelvis": ("pelvis", (0, 0, 0)),

@@ -66,5 +66,4 @@ def strength(human: Human) -> Callable[[co.problem.Instant], ca.SX]:
 
 
 def _positive(x: Any, within: float) -> Any:
-    """The positive part, rounded off."""
     return (x + ca.sqrt(x**2 + within**2)) / 2

@@ -270,7 +270,6 @@ class Evaluator:
         return Batch.of(function, tuple(inputs), places, self._compile)
 
     def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **inputs: Any) -> list[np.ndarray]:
-        """Dense results of a function at given samples."""
         values, single = self._values(batch, None, **inputs)
         arrays = [
             spread(array, places, int(np.prod(shape))).reshape(len(array), *shape)

@@ -55,7 +55,6 @@ class TorqueSensitivities:
         return self._matrices(2)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """tau, dq, dqd, dqdd."""
         return iter((self.tau, self.dq, self.dqd, self.dqdd))
 
     def _matrices(self, k: int) -> np.ndarray:

@@ -173,7 +173,6 @@ def _links(model: Model, q: ca.SX, order: int = 2) -> list[_Partials]:
 
 
 def _path(model: Model, j: int) -> list[int]:
-    """Bodies from the root to body j."""
     path = [j]
     while (parent := model.parents[path[0]]) >= 0:
         path.insert(0, parent)

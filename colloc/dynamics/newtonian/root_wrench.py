@@ -39,7 +39,6 @@ class Wrench(NamedTuple):
 
     @validated(factor=expressions(1))
     def scaled(self, factor: ca.SX | float) -> Wrench:
-        """Force and moment times a factor."""
         return Wrench(factor * self.force, factor * self.moment)
 
 

@@ -290,6 +290,5 @@ def _inward(model: Model, links: list[LinkMotion], wrenches: _Wrenches) -> tuple
 
 
 def _split(model: Model, rows: list[ca.SX]) -> Derivatives:
-    """Columns of q, qd and qdd."""
     n, stacked = model.n, ca.vertcat(*rows)
     return Derivatives(*(ca.sparsify(stacked[:, k * n : (k + 1) * n]) for k in range(3)))
