@@ -69,6 +69,7 @@ def test_multipliers_are_in_the_units_of_the_problem(curve):
     assert again.iterations <= 2
 
 
+@pytest.mark.filterwarnings("ignore:.*denser than any matter")  # masses in grams
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_an_optimum_does_not_depend_on_the_unit_of_mass(curve):
     """The row tau = 0 has no size of its own."""
