@@ -230,6 +230,8 @@ class _PreparedIpopt:
         defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
         special = _WARM if warm else {} if limited_memory else _NEAR if start.near_optimum else _cold(nlp, start.x)
         linear_solver = {"linear_solver": default_linear_solver(nlp.n_x + nlp.n_g, nlp.compile)}
+        if self.ipopt.options.get("mehrotra_algorithm") == "yes":  # which chooses the corrector itself
+            special = {name: value for name, value in special.items() if name not in _CORRECTED}
         options = defaults | special | linear_solver | dict(self.ipopt.options)
         trusted = start.bounds is not None
 
