@@ -172,7 +172,7 @@ def tally(records: Sequence[Record]) -> dict[str, float]:
 
 
 def notes(numbers: dict[str, float]) -> list[str]:
-    """What the table comes to."""
+    """Summary of the table, in lines."""
     count = {name: int(numbers[name]) for name in ("solved", "dearer", "twice_as_dear", "cheaper")}
     return [
         f"  solved: {count['solved']}; more than 1 % costlier than the cheapest curve: {count['dearer']}, twice as "

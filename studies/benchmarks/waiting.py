@@ -14,7 +14,7 @@ evaluate    torque and sensitivities of the 43-DOF human, the interpreter over c
 scaling     exponent of an iteration's time over intervals, two links on Radau's points: `scaling`
 
 Seconds are the processor's, of a process and those that it started. Modules have been compiled to bytecode before, as
-they are where a library is installed. What is asked of these numbers stands beside them in the last table.
+they are where a library is installed. The targets for these numbers stand beside them in the last table.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers["scaling.slope"] = exponents["slope_per_iteration"]
         numbers["scaling.slope.build"] = exponents["slope_build"]
     rows = [(name, f"{numbers[name]:.3g}", f"{asked:g}") for name, asked in ASKED.items() if name in numbers]
-    print(Table("What is waited for", ("", "is", "asked"), rows).text())
+    print(Table("Waiting times", ("", "is", "asked"), rows).text())
     return finish(args, numbers)
 
 
@@ -166,7 +166,7 @@ def row(arm: str, runs: Sequence[dict[str, dict[str, float]]]) -> tuple[str, ...
 
 
 def notes(numbers: dict[str, float]) -> list[str]:
-    """What the table comes to."""
+    """Summary of the table, in lines."""
     return [
         f"  all motions: median {numbers['arms.median']:.2f}, at most {numbers['arms.worst']:.2f}; on the virtual "
         f"machine {numbers['arms.median.vm']:.2f} and {numbers['arms.worst.vm']:.2f}",

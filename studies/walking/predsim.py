@@ -236,7 +236,7 @@ def stride(made: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
 
 
 def measures(made: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
-    """What is published of the walk, and what tells how well it is solved."""
+    """Quantities that are published for the walk, and measures of how well it is solved."""
     t, share = gauss_times(solution.duration)
     whole, walker = stride(made, solution, t), made.walker
     found = {
@@ -282,7 +282,7 @@ def solved(
 ) -> tuple[co.Solution, dict[str, float]]:
     """The walk on grids, one after the other, then on such as are halved where that is needed; with what it took."""
     options: dict[str, Any] = {
-        # What a better motion might save takes a program of twice the size for every grid.
+        # The estimate of the error of the cost takes a program of twice the size for every grid.
         "plan": [co.refinement.Solve(judge_cost=False)],
         # Some 300 iterations to the first walk, after which the other barrier would start again.
         "solver": co.Ipopt(max_iter=600, mu_strategy="monotone", tol=1e-7),

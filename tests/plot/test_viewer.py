@@ -255,7 +255,7 @@ def test_ticks_are_round_and_within():
         assert len(set(map(lambda y, digits=digits: f"{y:.{digits}f}", at))) == len(at)
 
 
-# What is in it -------------------------------------------------------------------------------------------------------
+# Its content ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_solution_is_played_with_its_curves(swing: co.Solution):

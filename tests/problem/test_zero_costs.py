@@ -93,7 +93,7 @@ def test_an_optimum_that_costs_nothing_is_not_called_coarse(name, factor):
 
 
 def test_a_motion_a_thousandth_off_counts_for_little_beside_a_cost_of_natural_size():
-    """What stands in for a cost of nothing must not hide errors of one that is something."""
+    """The stand-in for a zero cost must not hide errors of a nonzero one."""
     for curve in (co.BSpline(10), co.BSpline(80), co.Radau(30)):
         solution = co.solve(problem(co.integral(effort), START, END), curve)
         assert solution.cost_scale == pytest.approx(solution.cost, rel=0.02)
@@ -101,7 +101,7 @@ def test_a_motion_a_thousandth_off_counts_for_little_beside_a_cost_of_natural_si
 
 
 def test_a_failure_that_no_option_caused_is_not_blamed_on_options(monkeypatch):
-    """Who gave no options gets no answer about them."""
+    """Without options there is no answer about them."""
     monkeypatch.setattr("colloc.solver.ipopt.ca.nlpsol", _refuse)
     with pytest.raises(RuntimeError, match="out of order"):
         co.solve(problem(co.integral(effort), START, END), co.BSpline(5))

@@ -119,7 +119,7 @@ def test_every_run_of_a_solver_that_tries_again_has_a_line(capsys):
 
 
 class Bar:
-    """What tqdm's bar offers, as far as it is used."""
+    """The parts of tqdm's bar that are used."""
 
     made: list["Bar"] = []  # noqa: RUF012
 
