@@ -106,4 +106,4 @@ def check(app: Sphinx, failure: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", enter)
     app.connect("build-finished", check, priority=900)  # once the index is written
-    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
