@@ -214,6 +214,6 @@ def test_bounds_that_are_meant_as_zero_are_found_out_of_reach(tight):
 
 def test_mehrotras_algorithm_chooses_its_corrector_itself():
     """IPOPT refuses a corrector beside it."""
-    curve, options = co.BSpline(20), {"mu_strategy": "adaptive", "mehrotra_algorithm": "yes"}
-    found = co.solve(lifting(1.0), curve, solver=co.Ipopt(**options))
+    curve, solver = co.BSpline(20), co.Ipopt(mu_strategy="adaptive", mehrotra_algorithm="yes")
+    found = co.solve(lifting(1.0), curve, solver=solver)
     assert found.cost == pytest.approx(co.solve(lifting(1.0), curve).cost, rel=1e-6)
