@@ -69,9 +69,9 @@ def _contradiction(rng: np.random.Generator, case: Case, problem: co.Problem) ->
 
 
 def _passing(rng: np.random.Generator, case: Case, problem: co.Problem) -> list[Any]:
-    """Two places in a time that is too short."""
+    """Two places in a twentieth of the duration: 1.2 times the largest speed at least."""
     first = float(case.start[0])
-    second = first + float(rng.uniform(0.2, 1))
+    second = first + float(rng.uniform(0.2, 1)) + abs(float(case.end[0] - case.start[0])) / 6
     speed = 2 * (np.abs(case.end - case.start) + second - first) / case.duration
     return [
         co.at(0.4, lambda now: now.q[0], equals=first, name="first"),
