@@ -139,7 +139,7 @@ class Solve(PlanStep):
     >>> solution.plan
     ("Solve(between='nodes')",)
     >>> co.solve(problem, co.BSpline(20), plan=[co.refinement.Solve(form="lifted")]).outcome.strategy
-    'adaptive barrier, lifted torques'
+    'monotone barrier, lifted torques'
     """
 
     tol: float | None = None
@@ -223,7 +223,7 @@ class SeekStarts(PlanStep):
     --------
     >>> seek = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
     >>> print(co.solve(problem, co.BSpline(20), plan=seek).starts)
-    6: all end in this motion
+    6: 5 end in this motion, including the guess; 1 fails
     """
 
     count: int

@@ -23,10 +23,10 @@ from colloc.transcription import NLP, trajectory_from
 
 CHOICES = {
     "default": {},
-    "monotone": {"mu_strategy": "monotone"},
     "begun high": {"mu_strategy": "monotone", "mu_init": 0.1},  # IPOPT's own default
-    "no correction": {"corrector_type": "none"},
-    "no ceiling": {"mu_max": 1e5},
+    "adaptive": {"mu_strategy": "adaptive"},
+    "corrected": {"mu_strategy": "adaptive", "corrector_type": "affine"},
+    "corrected, with a ceiling": {"mu_strategy": "adaptive", "corrector_type": "affine", "mu_max": 0.1},
 }
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(30)]
 LONGEST = 60.0  # s of a run

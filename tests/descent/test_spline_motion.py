@@ -83,7 +83,7 @@ def test_without_curvature_there_is_no_hessian():
         ({"start": [[np.nan, 0.0]]}, "start must be finite"),
         ({"duration": 0.0}, "duration must be finite and positive"),
         ({"intervals": 0}, "intervals must be an integer >= 1"),
-        ({"intervals": 1, "start": np.zeros((2, 2)), "end": np.zeros((2, 2))}, "settle 4 of 4 control points"),
+        ({"intervals": 1, "start": np.zeros((2, 2)), "end": np.zeros((2, 2))}, "fix 4 of 4 control points"),
         ({"degree": 2}, "degree must be an integer >= 3"),
     ],
 )

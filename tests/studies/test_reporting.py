@@ -16,7 +16,9 @@ from colloc.studies.reporting import Option, Row, arguments, finish, table
 from tests.support.problems import time_optimal
 
 ROOT = Path(studies.__file__).parent
-PAGES = "".join((ROOT.parents[1] / "docs" / page).read_text() for page in ("results.md", "benchmarks.md"))
+DOCS = ROOT.parents[1] / "docs"
+LISTED = ("results.md", "benchmarks.md", "tables/results.toml", "tables/benchmarks.json")
+PAGES = "".join((DOCS / page).read_text() for page in LISTED)
 DOC = """How long is a piece of string?
 
 More of it.
@@ -40,8 +42,7 @@ def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     named = [ast.literal_eval(call.args[0]) for call in calls if getattr(call.func, "id", "") == "arguments"]
     assert named == [name(path)]
-    listed = path.stem if path.parent.name == "benchmarks" else name(path)
-    assert f"`{listed}`" in PAGES or f"python -m colloc {listed} " in PAGES
+    assert f'"{name(path)}"' in PAGES or f"`{name(path)}`" in PAGES
 
 
 def test_no_two_files_of_studies_or_models_import_each_other():
