@@ -260,6 +260,12 @@ class _PreparedIpopt:
         options = defaults | linear_solver | dict(self.ipopt.options) | left
         return _better(outcome, run(options, second, start._replace(scale=outcome.scale)))
 
+    def _stated(self) -> dict[str, Any]:
+        """The user's options, without a valid limit of iterations, which may be that of one run of many."""
+        limit = self.ipopt.options.get("max_iter")
+        valid = isinstance(limit, int) and limit >= 0
+        return {name: value for name, value in self.ipopt.options.items() if not (valid and name == "max_iter")}
+
     def _run(
         self,
         options: dict[str, Any],
@@ -273,6 +279,8 @@ class _PreparedIpopt:
         gap = _GAPS.get(strategy) if strategy == "monotone" or "mu_max" in options else None
         if gap is not None and isinstance(tol := options.get("tol", _TOL), float):
             options = {"compl_inf_tol": gap * tol} | options
+        if self.ipopt.options and not _go_together(frozenset(options.items())):
+            raise InputError(f"IPOPT rejects these options together: {self._stated()!r}")
         functions = _FIRST if hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
         settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT does not need
         nlpsol = Nlpsol("ipopt", self.nlp, functions, settings, hessian, STATUS_OF_MESSAGE)
@@ -280,11 +288,7 @@ class _PreparedIpopt:
             with shown_by_name(options):
                 outcome, stats = nlpsol.run(start, parameters, on_iteration, seconds=seconds)
         except RefusedOptions as error:
-            stated = dict(self.ipopt.options)
-            limit = stated.get("max_iter")
-            if isinstance(limit, int) and limit >= 0:  # valid, and possibly the limit of one run of many
-                del stated["max_iter"]
-            if not stated:
+            if not (stated := self._stated()):
                 raise
             raise InputError(f"IPOPT rejects these options: {stated!r}") from error
         history = _history(stats.get("iterations", {}))
@@ -310,6 +314,23 @@ def to_the_last_digit(solver: Solver) -> Solver:
     if not isinstance(solver, Ipopt):
         return solver
     return Ipopt(hessian=solver.hessian, **({"tol": 1e-11, "bound_relax_factor": 0.0} | dict(solver.options)))
+
+
+@cache
+def _go_together(options: frozenset[tuple[str, Any]]) -> bool:
+    """Whether IPOPT takes options that are valid one by one, tried on a parabola.
+
+    IPOPT finds out after it has made its linear solver, and cannot delete a loaded one that was never used.
+    """
+    x = ca.MX.sym("x")
+    settings = dict(options) | _QUIET | {"linear_solver": "mumps", "max_iter": 0}
+    settings.pop("output_file", None)
+    try:
+        probe = ca.nlpsol("probe", "ipopt", {"x": x, "f": x**2}, {"ipopt": settings, "print_time": False})
+        probe(x0=1.0)
+    except RuntimeError:
+        return True  # an option by itself is wrong, which the run itself says
+    return probe.stats()["return_status"] != "Invalid_Option"
 
 
 def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:

@@ -142,6 +142,10 @@ def test_the_iteration_limit_is_a_status_with_the_last_iterate():
     [
         ({"max_itr": 10}, "no IPOPT option named 'max_itr'; did you mean 'max_iter'"),
         ({"max_iter": "many"}, "IPOPT rejects these options"),
+        (
+            {"mehrotra_algorithm": "yes", "corrector_type": "affine", "linear_solver": "multifrontal"},
+            r"IPOPT rejects these options together: \{'mehrotra_algorithm': 'yes', 'corr",
+        ),
         ({"linear_solver": "magic"}, r"must be one that this IPOPT can load \(mumps.*got 'magic'"),
     ],
 )
