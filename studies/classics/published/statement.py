@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import colloc as co
-from colloc.curves import Transcription
 
 SAME = 1e-6  # relative, of an answer that is right
 
@@ -63,7 +62,7 @@ class Statement(NamedTuple):
         The optimum as the library knows it, like the published one, where that is not the optimum or has fewer digits.
     why : str
         What is wrong with the published value.
-    curve : Transcription, optional
+    curve : co.curves.Transcription, optional
         First grid, where that of the plain call is too coarse for the guess.
     tol : float, optional
         Tolerance that is asked for, where one that is coarser than the digits already gives them all.
@@ -74,7 +73,7 @@ class Statement(NamedTuple):
     guess: Callable[[], Any] | None = None
     optimum: float | None = None
     why: str = ""
-    curve: Transcription | None = None
+    curve: co.curves.Transcription | None = None
     tol: float | None = None
 
 
