@@ -55,7 +55,7 @@ STRATEGIES = ("monotone", "adaptive")
 PATIENCE = 300  # iterations of the first run
 _MAX_ITER, _TOL = 3000, 1e-8  # IPOPT's own defaults
 # Each of a thousand bounds adds the last barrier parameter to the cost, which is therefore related to the tolerance. A
-# monotone barrier ends at a tenth of what is asked for; an adaptive one is asked for that tenth.
+# monotone barrier ends at a tenth of what is asked for; near an optimum an adaptive one is asked for that tenth.
 _GAPS = {"monotone": 0.1, "adaptive": 0.01}
 
 # A warm start keeps the iterate and the multipliers instead of pushing them inside the bounds.
@@ -68,13 +68,9 @@ _WARM = {
 }
 
 # Near an optimum a high initial barrier, or a step inside the bounds, leads to another one. Multipliers that fit the
-# barrier are better than those of another grid. A barrier that falls as fast as the affine step allows (Mehrotra 1992),
-# and has a low ceiling, takes two fifths of the iterations of a monotone one.
-_CORRECTED = {"corrector_type": "affine"}
-_NEAR = _CORRECTED | {
+# barrier are better than those of another grid. An adaptive barrier takes half the iterations of a monotone one there.
+_NEAR = {
     "mu_init": 1e-5,
-    "mu_max": 1e-4,
-    "mu_oracle": "probing",
     "bound_push": 1e-5,
     "bound_frac": 1e-5,
     "slack_bound_push": 1e-5,
@@ -149,7 +145,7 @@ def chosen_solver(solver: Solver | None) -> Solver:
 class Ipopt:
     """IPOPT, an interior-point method and the default solver.
 
-    The barrier is monotone from a guess with a free duration, and adaptive otherwise, with a ceiling near an optimum. A
+    The barrier is monotone from a guess with a free duration, and adaptive otherwise. A
     run without an optimum within `PATIENCE` iterations is followed by a run with the other barrier from the same start,
     and the better result counts. L-BFGS, which is slow, and a start within a trust region have one run with all
     iterations; near an optimum the barrier of L-BFGS is monotone. If no variable changes the cost, the feasible motion
@@ -227,8 +223,6 @@ class _PreparedIpopt:
         defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
         special = _WARM if warm else _NEAR if start.near_optimum and not limited_memory else {}
         linear_solver = {"linear_solver": default_linear_solver(nlp.n_x + nlp.n_g, nlp.compile)}
-        if self.ipopt.options.get("mehrotra_algorithm") == "yes":  # which chooses the corrector itself
-            special = {name: value for name, value in special.items() if name not in _CORRECTED}
         options = defaults | special | linear_solver | dict(self.ipopt.options)
         trusted = start.bounds is not None
 
@@ -276,9 +270,9 @@ class _PreparedIpopt:
     ) -> Outcome:
         """One run of IPOPT with one barrier strategy."""
         hessian, strategy = self.ipopt.hessian, options["mu_strategy"]
-        gap = _GAPS.get(strategy) if strategy == "monotone" or "mu_max" in options else None
-        if gap is not None and isinstance(tol := options.get("tol", _TOL), float):
-            options = {"compl_inf_tol": gap * tol} | options
+        sharp = strategy == "monotone" or start.near_optimum
+        if sharp and strategy in _GAPS and isinstance(tol := options.get("tol", _TOL), float):
+            options = {"compl_inf_tol": _GAPS[strategy] * tol} | options
         if self.ipopt.options and not _go_together(frozenset(options.items())):
             raise InputError(f"IPOPT rejects these options together: {self._stated()!r}")
         functions = _FIRST if hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND

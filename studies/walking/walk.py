@@ -15,11 +15,10 @@ from colloc.transcription import Keyframes
 # Without second-order corrections the line search cycles less; multipliers of a first stage mean nothing in the second;
 # with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30). A barrier
 # lowered step by step ends in a step of twice the cost; one that follows how complementary an iterate is, and stays at
-# 1e-8, takes two thirds of the iterations of IPOPT's own, whose last hundred move the cost by 0.1 %. With corrected
-# steps it takes 77 iterations, without 61.
+# 1e-8, takes two thirds of the iterations of IPOPT's own, whose last hundred move the cost by 0.1 %.
 IPOPT: dict[str, Any] = {
     "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
-    "mu_strategy": "adaptive", "mu_oracle": "loqo", "mu_min": 1e-8, "corrector_type": "none",
+    "mu_strategy": "adaptive", "mu_oracle": "loqo", "mu_min": 1e-8,
 }  # fmt: skip
 # A motion without forces is next to a quadratic program: Mehrotra's steps find it in 22 to 26 iterations for people of
 # 45 to 110 kg, where a line search takes 27 to 77.

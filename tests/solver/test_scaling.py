@@ -210,10 +210,3 @@ def test_bounds_that_are_meant_as_zero_are_found_out_of_reach(tight):
     rows = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), co.bounds(tau=(-tight, tight))]
     with pytest.raises(co.SolveError, match="infeasible"):
         co.solve(co.Problem(two_link(), 1.0, co.integral(effort), rows), co.Radau(8))
-
-
-def test_mehrotras_algorithm_chooses_its_corrector_itself():
-    """IPOPT refuses a corrector beside it."""
-    curve, solver = co.BSpline(20), co.Ipopt(mu_strategy="adaptive", mehrotra_algorithm="yes")
-    found = co.solve(lifting(1.0), curve, solver=solver)
-    assert found.cost == pytest.approx(co.solve(lifting(1.0), curve).cost, rel=1e-6)
