@@ -46,7 +46,7 @@ def test_every_run_from_the_same_start_gives_the_same_digits(nlp, monkeypatch):
     for one, other in zip(answers(first), answers(co.Ipopt().prepare(fresh)(start, NONE)), strict=True):
         np.testing.assert_array_equal(one, other)
     assert co.Ipopt(tol=1e-4).prepare(nlp)(start, NONE).iterations < first.iterations
-    assert made == ["ipopt"] * 2
+    assert [name for name in made if name != "probe"] == ["ipopt"] * 2  # the options are tried on a parabola before
 
 
 def test_a_start_far_away_has_scales_of_its_own_or_those_that_it_is_given(nlp):
