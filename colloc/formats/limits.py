@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Real
 from typing import Any
 
 from colloc.model.body import Body
+from colloc.model.joint import Limits
 from colloc.support.checks import InputError, finite_number, mapping, pair, quoted, unknown_name
 
-_QUANTITIES = ("position", "velocity", "acceleration", "torque")
+_QUANTITIES = tuple(field.name for field in fields(Limits))
 _NO_LIMIT = -math.inf, math.inf
 
 
@@ -36,10 +37,6 @@ class NewLimits:
         """Whether the file's limits of a joint do not matter."""
         return not isinstance(self._change(joint, quantity), Real)
 
-    def of(self, joint: str, quantity: str, limits: tuple[float, float]) -> tuple[float, float]:
-        """The limits of a joint, from those in the file."""
-        return self._changed(f"limits {quantity} of {joint!r}", self._change(joint, quantity), limits)
-
     def _change(self, joint: str, quantity: str) -> Any:
         change = self._changes.get(quantity, 1.0)
         return change.get(joint, 1.0) if isinstance(change, Mapping) else change
@@ -55,21 +52,22 @@ class NewLimits:
         return pair(name, change)
 
     def applied(self, bodies: Iterable[Body]) -> list[Body]:
-        """Bodies with the new limits of their joints."""
-        changed = []
-        for body in bodies:
-            joint, name = body.joint, body.joint.name or body.name
-            limits = {quantity: self.of(name, quantity, getattr(joint.limits, quantity)) for quantity in self._changes}
-            if joint.moves and (new := replace(joint.limits, **limits)) != joint.limits:
-                body = replace(body, joint=replace(joint, limits=new))
-            changed.append(body)
-        self.check(body.joint.name or body.name for body in changed if body.joint.moves)
-        return changed
-
-    def check(self, joints: Iterable[str]) -> None:
-        """InputError for joints that the file does not have."""
-        known = list(joints)
+        """Bodies with the new limits of their joints; InputError for joints that the file does not have."""
+        changed = [self._with_limits(body) for body in bodies]
+        known = [body.joint.name or body.name for body in changed if body.joint.moves]
         for value in self._changes.values():
             for joint in value if isinstance(value, Mapping) else ():
                 if joint not in known:
                     raise unknown_name("joint that moves", joint, known)
+        return changed
+
+    def _with_limits(self, body: Body) -> Body:
+        joint, name = body.joint, body.joint.name or body.name
+        limits = {
+            quantity: self._changed(
+                f"limits {quantity} of {name!r}", self._change(name, quantity), getattr(joint.limits, quantity)
+            )
+            for quantity in self._changes
+        }
+        new = replace(joint.limits, **limits)
+        return body if new == joint.limits or not joint.moves else replace(body, joint=replace(joint, limits=new))

@@ -35,7 +35,9 @@ def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
     ]
     if solution.status is Status.COARSE and not any(_causes(phase) for phase in solution.phases.values()):
         sentences.append(_sum(solution) if solution.exceeds_tolerance_in_sum else _change(solution))
-    if "" not in solution.phases:
+    if isinstance(solution, Solution):  # in phases, connections may depend on an unknown as well
+        sentences += _idle(solution.problem)
+    else:
         sentences += _given_duration(solution.problem.minimize, solution.problem.horizon)
     return sentences
 
@@ -48,26 +50,24 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
     if phase.status is Status.VIOLATED:
         worst = next(v for v in phase.violations if _is_bound(phase, v))
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
-    if idle := _idle(phase.problem):
-        sentences.append(f"no cost, constraint or load depends on {', '.join(idle)}: any value is as good")
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
     return sentences
 
 
 def _idle(problem: Problem) -> list[str]:
-    """Names of unknowns that vary along a motion, and on which nothing depends."""
+    """Sentence on unknowns of a single problem on which nothing depends."""
+    unknowns = [unknown for unknown in problem.unknowns if isinstance(unknown, Unknown)]
+    if not unknowns:  # most problems
+        return []
     expressions = [constraint.rows.expression for constraint in problem.rows.values()]
     expressions += [fn(*problem.instant.slots) for _, fn in problem.costs.values()]
     expressions += [load.wrench for load in problem.wrenches]
     used = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(ca.SX(), *expressions, *problem.model.symbols))}
-    return [
-        repr(unknown.name)
-        for unknown in problem.unknowns
-        if isinstance(unknown, Unknown)
-        and not unknown.constant
-        and not used & {symbol.element_hash() for symbol in ca.vertsplit(unknown.symbol)}
-    ]
+    idle = [u.name for u in unknowns if not used & {symbol.element_hash() for symbol in ca.vertsplit(u.symbol)}]
+    return (
+        [f"no cost, constraint or load depends on {', '.join(map(repr, idle))}: any value is as good"] if idle else []
+    )
 
 
 def _advice(solution: Solution | PhasesSolution, phase: Solution) -> str:

@@ -18,6 +18,7 @@ import pytest
 import colloc as co
 from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
+from colloc.refinement.warnings import warning_messages
 from colloc.solver.degenerate import kink
 
 ARM = two_link()
@@ -466,3 +467,19 @@ def test_other_warnings_of_a_users_function_pass():
 
     with pytest.warns(DeprecationWarning, match="mine"):
         cost(noisy)
+
+
+def test_an_unknown_that_only_a_connection_depends_on_is_not_idle():
+    ends = {"a": co.initial(states={"x": 1.0}), "b": co.final(states={"x": 0.2})}
+    phases = {
+        name: co.Problem(None, 1.0, co.integral(lambda now: now.x**2), [end], [DECAY, co.Unknown("gap")])
+        for name, end in ends.items()
+    }
+    tied = co.boundary(lambda now: now["a"].end.x - now["b"].start.x - now["a"].end.gap, equals=0.0)
+    answer = co.solve(
+        co.Phases(phases, [co.connect("a", "b", states=False), tied]),
+        co.Radau(2),
+        progress=False,
+        raise_on_failure=False,
+    )
+    assert "gap" not in " ".join(warning_messages(answer))

@@ -33,6 +33,7 @@ from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 
 INPUTS = ("t", "q", "qd", "qdd", "tau")
+_MANY_TURNS = 6 * np.pi  # rad: a posture beyond it may be in degrees
 
 
 @spelt
@@ -291,7 +292,7 @@ class Evaluator:
         shapes = {name: () if name == "t" else (len(self.model.names(name)),) for name in INPUTS}
         samples = 1 if count is None else count
         inputs = {name: sample_rows(name, values.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
-        if count is None:
+        if count is None and np.abs(inputs["q"]).max(initial=0.0) > _MANY_TURNS:
             angles("q", inputs["q"][0, self._hinges], turns=3)
         if memory is None:
             return batch.evaluate(inputs, samples), count is None
