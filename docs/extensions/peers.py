@@ -19,7 +19,7 @@ NAMES = {
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }
-HEADER = ("", "lines", "cold, s", "warm, s", "iterations", "cost said", "true cost", "off by", "calls it", "")
+HEADER = ("", "lines", "cold, s", "warm, s", "iterations", "claimed cost", "true cost", "off by", "claims", "")
 PROBLEMS = {
     "two_link_effort": "two links, effort",
     "two_link_time": "two links, fastest",

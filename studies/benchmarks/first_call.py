@@ -162,8 +162,8 @@ def tally(records: Sequence[Record]) -> dict[str, float]:
     return {
         "problems": float(len(records)),
         "solved": float(sum(r.status == co.solver.Status.SOLVED for r in records)),
-        "dearer": float((ratios > COSTLIER).sum()),
-        "twice_as_dear": float((ratios > TWICE).sum()),
+        "costlier": float((ratios > COSTLIER).sum()),
+        "twice_as_costly": float((ratios > TWICE).sum()),
         "cheaper": float((ratios < 1 / COSTLIER).sum()),
         "seconds.median": float(np.median(seconds)),
         "seconds.max": float(seconds.max()),
@@ -173,10 +173,10 @@ def tally(records: Sequence[Record]) -> dict[str, float]:
 
 def notes(numbers: dict[str, float]) -> list[str]:
     """Summary of the table, in lines."""
-    count = {name: int(numbers[name]) for name in ("solved", "dearer", "twice_as_dear", "cheaper")}
+    count = {name: int(numbers[name]) for name in ("solved", "costlier", "twice_as_costly", "cheaper")}
     return [
-        f"  solved: {count['solved']}; more than 1 % costlier than the cheapest curve: {count['dearer']}, twice as "
-        f"costly: {count['twice_as_dear']}; more than 1 % cheaper: {count['cheaper']}",
+        f"  solved: {count['solved']}; more than 1 % costlier than the cheapest curve: {count['costlier']}, twice as "
+        f"costly: {count['twice_as_costly']}; more than 1 % cheaper: {count['cheaper']}",
         f"  processor seconds: median {numbers['seconds.median']:.2f}, at most {numbers['seconds.max']:.1f}; "
         f"on a curve of equal intervals: median {numbers['seconds.curves.median']:.2f}",
     ]

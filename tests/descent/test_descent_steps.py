@@ -109,9 +109,9 @@ def test_a_quadratic_takes_two_trials():
 
 def test_a_higher_basin_is_no_step():
     """Flat enough, but not low enough: the trial at 1 + 2 pi lies at the bottom of another basin."""
-    valleys = Objective(lambda x: (float((1 - np.cos(x) + 0.05 * x**2).sum()), np.sin(x) + 0.1 * x))
-    start = at(valleys)(np.ones(1))
-    step = wolfe_step(at(valleys), start, -np.ones(1), 1 + 2 * np.pi, 0.9)
+    basins = Objective(lambda x: (float((1 - np.cos(x) + 0.05 * x**2).sum()), np.sin(x) + 0.1 * x))
+    start = at(basins)(np.ones(1))
+    step = wolfe_step(at(basins), start, -np.ones(1), 1 + 2 * np.pi, 0.9)
     assert step is not None
     assert step.point.value < start.value
     assert abs(step.point.x[0]) < 1

@@ -67,7 +67,7 @@ def test_the_gap_of_classic_problems_is_the_true_one(name, curve):
     assert true < 1e-4 or 0.5 < solution.error["cost"].total / true < 2
 
 
-def test_what_is_far_too_dear_is_not_called_solved():
+def test_what_is_far_too_costly_is_not_called_solved():
     with pytest.warns(co.refinement.SolutionWarning, match=r"by about 2\.1% .* tau\[shoulder\] should be at its limit"):
         solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
     assert solution.status == co.solver.Status.COARSE

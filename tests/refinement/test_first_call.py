@@ -153,7 +153,7 @@ def test_the_default_curve_has_equal_intervals_but_for_the_timed_line():
     assert np.ptp(widths(time_optimal())) > 0.01
 
 
-def valleys() -> co.Problem:
+def basins() -> co.Problem:
     """Left or right round a hill that stands between the ends: the right is the longer way."""
     slides = [
         co.Body("x", co.prismatic((1, 0, 0)), mass=1.0),
@@ -186,7 +186,7 @@ class Straying(running.Run):
 
 def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solution, co.Solution]:
     """The motion by way of the cheaper local optimum on a coarse curve, and refined by solves that leave it."""
-    coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), plan=[co.refinement.Solve(tol=1.0)])
+    coarse = co.solve(basins(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), plan=[co.refinement.Solve(tol=1.0)])
     monkeypatch.setattr(Straying, "strays", strays)
     run = Straying(NONE, co.Ipopt(), False, 1e-4)
     finer = running.refined(replace(coarse, outcome=replace(coarse.outcome, tolerance=1e-4)), run)
@@ -194,7 +194,7 @@ def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solutio
     return coarse, finer
 
 
-def test_a_round_that_ends_in_a_dearer_valley_is_gone_back_on(monkeypatch: pytest.MonkeyPatch):
+def test_a_round_that_ends_in_a_costlier_optimum_is_gone_back_on(monkeypatch: pytest.MonkeyPatch):
     coarse, finer = refined(monkeypatch, strays=1)
     assert finer.status is co.solver.Status.SOLVED
     assert finer.at(0.5).q[1] < 0
@@ -202,7 +202,7 @@ def test_a_round_that_ends_in_a_dearer_valley_is_gone_back_on(monkeypatch: pytes
     assert all(round.cost < 1.1 * coarse.cost for round in finer.rounds)
 
 
-def test_where_every_finer_grid_ends_in_a_dearer_valley_nothing_is_solved(monkeypatch: pytest.MonkeyPatch):
+def test_where_every_finer_grid_ends_in_a_costlier_optimum_nothing_is_solved(monkeypatch: pytest.MonkeyPatch):
     coarse, finer = refined(monkeypatch, strays=100)
     assert finer.status is co.solver.Status.COARSE
     assert finer.cost == coarse.cost

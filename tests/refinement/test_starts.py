@@ -56,7 +56,7 @@ def throw() -> co.Problem:
     ],
     ids=["throw", "acrobot", "three links", "two bars", "cart and pole"],
 )
-def test_the_plain_call_leaves_a_bad_valley(problem: co.Problem, most: float):
+def test_the_plain_call_leaves_a_bad_optimum(problem: co.Problem, most: float):
     """From the straight line alone three links end at 0.742, the cart and pole at 58.808."""
     solution = co.solve(problem, compile=False)
     assert solution.status is co.solver.Status.SOLVED

@@ -211,7 +211,7 @@ def test_the_slide_is_a_cycloid():
     assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-4 * 0.1)
 
 
-def test_arcs_are_those_of_the_valley_that_a_grid_is_in():
+def test_arcs_are_those_of_the_local_optimum_that_a_grid_is_in():
     """A slide along a whole arch, up to where it began, and down the wall backwards, is optimal nearby."""
     radius, g = 10.0 / (2 * np.pi), 9.80665
     arch, fall = 2 * np.pi * np.sqrt(radius / g), np.sqrt(2 * 5.0 / g)

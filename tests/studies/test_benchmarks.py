@@ -186,10 +186,10 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
 
 
-def test_the_first_call_is_no_dearer_than_a_curve_of_equal_intervals(tmp_path):
+def test_the_first_call_is_no_costlier_than_a_curve_of_equal_intervals(tmp_path):
     numbers = run(colloc.studies.benchmarks.first_call, tmp_path)
     assert numbers["solved"] == numbers["problems"]
-    assert numbers["twice_as_dear"] == 0
+    assert numbers["twice_as_costly"] == 0
 
 
 def test_a_worker_keeps_nothing_of_its_cases(tmp_path):
@@ -266,7 +266,7 @@ def test_calls_take_turns():
     assert all(0 <= timing.minimum <= timing.median for timing in timings.values())
 
 
-def test_gaps_are_measured_against_the_best_motion_of_the_valley():
+def test_gaps_are_measured_against_the_best_motion_of_the_local_optimum():
     """A double integrator with a limit on its speed, whose least time is known in closed form."""
     classic = CLASSICS["double_integrator_speed"]
     looks = look("speed", classic.problem())
@@ -280,7 +280,7 @@ def test_gaps_are_measured_against_the_best_motion_of_the_valley():
         assert 0.5 < seen.ratio < 1.5
 
 
-def test_gaps_that_are_not_known_or_are_of_another_valley_do_not_count():
+def test_gaps_that_are_not_known_or_are_of_another_local_optimum_do_not_count():
     seen = Look("a problem", "a curve", 1e-3, 1e-3, 1e-5, 0.01, True, 0.1, 1.0)
     assert seen.counts
     for changes in ({"true": 9e-5}, {"sure": 3e-4}, {"away": 0.2}):

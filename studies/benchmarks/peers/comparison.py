@@ -71,7 +71,7 @@ MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
-HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")
+HEADER = ("", "lines", "cold s", "warm s", "iterations", "claimed cost", "true cost", "costlier", "off by", "claims")
 OPTIONS = (
     Option("only", "", "tools that run, by commas"),
     Option("problems", "", "problems, by commas"),
@@ -285,10 +285,10 @@ def _sentence(said: Mapping[str, Any]) -> str:
 
 
 def _row(tool: str, found: Mapping[str, float], best: float, status: str) -> tuple[str, ...]:
-    dearer = f"{100 * (found['true_cost'] / best - 1):.2f} %" if isfinite(best) else ""
+    excess = f"{100 * (found['true_cost'] / best - 1):.2f} %" if isfinite(best) else ""
     iterations = f"{found['iterations']:.0f}" if "iterations" in found else ""
     seconds = f"{found['cold']:.2f}", f"{found['warm']:.2f}"
-    costs = f"{found['cost']:.6g}", f"{found['true_cost']:.6g}", dearer
+    costs = f"{found['cost']:.6g}", f"{found['true_cost']:.6g}", excess
     return (
         tool,
         f"{found['lines']:.0f}",
