@@ -270,7 +270,9 @@ class _PreparedIpopt:
     ) -> Outcome:
         """One run of IPOPT with one barrier strategy."""
         hessian, strategy = self.ipopt.hessian, options["mu_strategy"]
-        sharp = strategy == "monotone" or start.near_optimum
+        # A barrier of the user's choice may not go below a limit of its own.
+        chosen = any(name.startswith("mu_") for name in self.ipopt.options)
+        sharp = strategy == "monotone" or (start.near_optimum and not chosen)
         if sharp and strategy in _GAPS and isinstance(tol := options.get("tol", _TOL), float):
             options = {"compl_inf_tol": _GAPS[strategy] * tol} | options
         if self.ipopt.options and not _go_together(frozenset(options.items())):

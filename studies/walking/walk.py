@@ -20,11 +20,7 @@ IPOPT: dict[str, Any] = {
     "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
     "mu_strategy": "adaptive", "mu_oracle": "loqo", "mu_min": 1e-8,
 }  # fmt: skip
-# A motion without forces is next to a quadratic program: Mehrotra's steps find it in 22 to 26 iterations for people of
-# 45 to 110 kg, where a line search takes 27 to 77.
-FIRST: dict[str, Any] = {
-    "constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300, "mu_strategy": "adaptive", "mehrotra_algorithm": "yes",
-}  # fmt: skip
+FIRST: dict[str, Any] = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
 POINTS = 19  # control points of every joint: quartic splines of fifteen pieces, with knots where phases begin
 DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
