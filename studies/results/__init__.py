@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -155,6 +156,7 @@ def _digest(package: str, names: Iterable[str]) -> str:
     return whole.hexdigest()[:12]
 
 
+@cache
 def code(text: str, suffix: str = ".py") -> str:
     """The part of a file that can change a number.
 
