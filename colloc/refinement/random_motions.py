@@ -1,5 +1,7 @@
 """Random initial motions through random postures within the joint ranges, in random durations.
 
+A problem without joints has random motions of its states. Beside joints, states start from their guess.
+
 A single smooth detour reaches more of the good optima than winding motions, such as splines with random control points:
 for four- and five-joint motions with a dozen to a hundred optima, two to seven times as many starts reach the best one.
 """
@@ -31,7 +33,7 @@ _TRIES = 20  # attempts to close a chain in random postures
 
 
 class Reach(NamedTuple):
-    """Ranges of the joints, each ndarray, shape (n,) [rad, m]; a guess for unlimited joints."""
+    """Ranges of the joints, each ndarray, shape (n,) [rad, m], or of the states; a guess where there are no limits."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -99,6 +101,10 @@ def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndar
             moved[rng.integers(n)] = True
         way = np.where(moved, rng.uniform(-_NEAR, _NEAR, n), 0.0) * (reach.upper - reach.lower)
         part[layout["q"] - layout.offset] += _detour(phase.grid.basis.greville(), rng)[:, None] * way
+        if not n:
+            reach, basis = state_reach(phase.problem), phase.grid.states
+            way = rng.uniform(-_NEAR, _NEAR, reach.lower.size) * (reach.upper - reach.lower)
+            part[layout["states"] - layout.offset] += _detour(basis.greville(), rng)[:, None] * way
         part[layout.duration - layout.offset] *= _NEAR_HASTE ** rng.uniform(-1, 1)
         x[phase.part] = part
     return np.clip(x, nlp.lower, nlp.upper)
@@ -116,6 +122,18 @@ def reach_of(problem: Problem) -> Reach:
     postures = np.where(np.isnan(fixed), resting_posture(problem), fixed)
     room = np.array([np.pi if unit == "rad" else 1.0 for unit in problem.model.position_units])
     low, high = postures.min(axis=0, initial=np.inf) - room, postures.max(axis=0, initial=-np.inf) + room
+    return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
+
+
+def state_reach(problem: Problem) -> Reach:
+    """Ranges from bounds of the states; without bounds, their largest value in the default guess beyond it."""
+    if not problem.states:
+        return Reach(np.zeros(0), np.zeros(0))
+    ends = trajectory_from(problem, None).signals(problem.states, np.array([0.0, 1.0]))
+    room = np.abs(ends).max(axis=0)
+    room[room == 0] = 1.0
+    lower, upper = (np.concatenate([getattr(s, bound) for s in problem.states]) for bound in ("lower", "upper"))
+    low, high = ends.min(axis=0) - room, ends.max(axis=0) + room
     return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
 
 
@@ -153,7 +171,24 @@ def _through(
     line = start + _FRAMES[:, None] * (end - start)
     way = rng.uniform(reach.lower, reach.upper) - line
     share = rng.choice(_DETOURS) * _detour(_FRAMES, rng)
-    return trajectory_from(problem, Keyframes(_FRAMES, line + share[:, None] * way))
+    trajectory = trajectory_from(problem, Keyframes(_FRAMES, line + share[:, None] * way))
+    return trajectory if problem.model.n else _with_random_states(problem, trajectory, rng)
+
+
+def _with_random_states(problem: Problem, trajectory: Trajectory, rng: np.random.Generator) -> Trajectory:
+    """A motion whose states take a detour through random values."""
+    line, reach = trajectory.signals(problem.states, _FRAMES), state_reach(problem)
+    share = rng.choice(_DETOURS) * _detour(_FRAMES, rng)
+    values = line + share[:, None] * (rng.uniform(reach.lower, reach.upper) - line)
+    sizes = np.cumsum([state.size for state in problem.states])[:-1]
+    along = dict(zip((state.name for state in problem.states), np.split(values, sizes, axis=1), strict=True))
+
+    def signal(name: str, s: np.ndarray) -> np.ndarray:
+        if name not in along:
+            return trajectory.signal(name, s)
+        return np.column_stack([np.interp(s, _FRAMES, column) for column in along[name].T])
+
+    return replace(trajectory, signal=signal)
 
 
 def _detour(s: np.ndarray, rng: np.random.Generator) -> np.ndarray:

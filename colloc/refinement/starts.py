@@ -16,7 +16,13 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.refinement.iteration import Iteration
-from colloc.refinement.random_motions import default_durations, near_start, promising_start, random_start
+from colloc.refinement.random_motions import (
+    default_durations,
+    near_start,
+    promising_start,
+    random_start,
+    state_reach,
+)
 from colloc.refinement.run import Run
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.solution import Solution
@@ -170,14 +176,20 @@ class ScreeningResult(NamedTuple):
 
 
 def motion_features(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
-    """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration."""
+    """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration.
+
+    Without joints, states over their ranges.
+    """
     parts, s = [], np.linspace(0, 1, _SAMPLES)
     for phase in nlp.motions:
-        basis, layout, part = phase.grid.basis, phase.grid.layout, x[phase.part]
-        lower, upper = phase.problem.limits("q")
+        layout, part = phase.grid.layout, x[phase.part]
+        if phase.problem.model.n:
+            kind, basis, (lower, upper) = "q", phase.grid.basis, phase.problem.limits("q")
+        else:
+            kind, basis, (lower, upper) = "states", phase.grid.states, state_reach(phase.problem)
         scale = np.where(np.isfinite(upper - lower) & (upper > lower), upper - lower, np.pi)
         columns = basis.first[basis.interval(s)][:, None] + np.arange(basis.degree + 1)
-        points = part[layout["q"] - layout.offset][np.minimum(columns, basis.size - 1)]
+        points = part[layout[kind] - layout.offset][np.minimum(columns, basis.size - 1)]
         T = np.maximum(part[layout.duration - layout.offset], 1e-12)
         parts += [np.log(T), (np.einsum("ik,ikj->ij", basis.values(s), points) / scale).ravel()]
     return np.concatenate(parts)

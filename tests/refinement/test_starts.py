@@ -222,3 +222,22 @@ def test_what_is_said_of_the_starts():
 def test_a_number_of_starts_is_a_count(wrong: Any, message: str):
     with pytest.raises(co.InputError, match=message):
         co.solve(time_optimal(), plan=[co.refinement.Solve(), co.refinement.SeekStarts(wrong)])
+
+
+@pytest.mark.parametrize("lowest", [-3.0, -np.inf])
+def test_random_starts_of_states_alone_lead_round_a_hill_on_its_other_side(lowest: float):
+    """From the costlier side; the cheaper optimum is that of the plain call, from a straight line."""
+    hill = co.integral(lambda now: now.ux**2 + now.uy**2 + 20 * ca.exp(-(now.x**2 + (now.y - 0.3) ** 2) / 0.2))
+    x = co.State("x", rate=lambda now: now.ux)
+    y = co.State("y", rate=lambda now: now.uy, lower=lowest, upper=3.0)
+    ends = [co.initial(states={"x": -1.0, "y": 0.5}), co.final(states={"x": 1.0, "y": 0.5})]
+    problem = co.Problem(co.Model([]), 1.0, hill, ends, unknowns=[x, y, co.Unknown("ux"), co.Unknown("uy")])
+    below = {"x": co.line(-1.0, 1.0), "y": co.keyframes({0.0: 0.5, 0.5: -0.6, 1.0: 0.5})}
+    plan = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
+    plain, alone = co.solve(problem, co.BSpline(20)), co.solve(problem, co.BSpline(20), guess=below)
+    best = co.solve(problem, co.BSpline(20), guess=below, plan=plan)
+    assert alone.cost == pytest.approx(8.9696, rel=1e-4)
+    assert best.status is co.solver.Status.SOLVED
+    assert best.cost == pytest.approx(plain.cost, rel=1e-8) == pytest.approx(6.218277, rel=1e-6)
+    assert best.starts is not None
+    assert [basin.cost for basin in best.starts.basins] == pytest.approx([best.cost, alone.cost], rel=1e-6)
