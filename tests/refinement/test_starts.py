@@ -231,7 +231,8 @@ def test_random_starts_of_states_alone_lead_round_a_hill_on_its_other_side(lowes
     x = co.State("x", rate=lambda now: now.ux)
     y = co.State("y", rate=lambda now: now.uy, lower=lowest, upper=3.0)
     ends = [co.initial(states={"x": -1.0, "y": 0.5}), co.final(states={"x": 1.0, "y": 0.5})]
-    problem = co.Problem(co.Model([]), 1.0, hill, ends, unknowns=[x, y, co.Unknown("ux"), co.Unknown("uy")])
+    controls = [co.Unknown("ux"), co.Unknown("uy")]
+    problem = co.Problem(None, 1.0, hill, ends, [x, y, *controls])  # pyright: ignore[reportArgumentType]
     below = {"x": co.line(-1.0, 1.0), "y": co.keyframes({0.0: 0.5, 0.5: -0.6, 1.0: 0.5})}
     plan = [co.refinement.Solve(), co.refinement.SeekStarts(6)]
     plain, alone = co.solve(problem, co.BSpline(20)), co.solve(problem, co.BSpline(20), guess=below)
