@@ -27,13 +27,13 @@ def studies() -> dict[str, str]:
     None of them is imported.
     """
     folder = Path(__file__).parent / "studies"
-    found = {}
+    questions = {}
     for path in sorted(folder.rglob("*.py")):
         title = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
         place = path.parent if path.stem == "__init__" else path.with_suffix("")
         if title.endswith("?"):
-            found[".".join(place.relative_to(folder).parts)] = title
-    return found
+            questions[".".join(place.relative_to(folder).parts)] = title
+    return questions
 
 
 def chosen(word: str, known: Mapping[str, str]) -> str:

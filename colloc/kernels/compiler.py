@@ -83,8 +83,8 @@ def compile_library(
     for number, text in enumerate(sources):
         source, target = directory / f"{number}.c", directory / f"{number}.o"
         source.write_text(text)
-        own = CHUNK_FLAGS if number else flags
-        runs.append([*compiler.command, *FLAGS, *own, "-c", str(source), "-o", str(target)])
+        chunk_flags = CHUNK_FLAGS if number else flags
+        runs.append([*compiler.command, *FLAGS, *chunk_flags, "-c", str(source), "-o", str(target)])
         objects.append(str(target))
     _run_all(runs, directory, jobs)
     library = directory / "library"

@@ -60,11 +60,11 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
         hashed = hashlib.blake2b(words.tobytes() + machine.tobytes(), digest_size=8)
         number = int(np.frombuffer(hashed.digest(), dtype=np.int64)[0])
         name = kernel.function.name().encode()
-        kept = code.keep_code(ctypes.c_longlong(number), _pointer(machine), ctypes.c_longlong(machine.size), name)
-        if kept > 0:
+        slot = code.keep_code(ctypes.c_longlong(number), _pointer(machine), ctypes.c_longlong(machine.size), name)
+        if slot > 0:
             words[_HEAD - 1] = number
             weakref.finalize(words, code.drop_code, ctypes.c_longlong(number)).atexit = False
-        elif kept < 0 and not _warned:
+        elif slot < 0 and not _warned:
             _warned.append(number)
             warn("all memory for machine code is taken by other functions; new ones take twice as long", CompileWarning)
     return words

@@ -94,8 +94,8 @@ class Relaxation(Limit):
     def __str__(self) -> str:
         when = "" if np.isnan(self.t) else f" at t = {self.t:.4g} s"
         verb = "be" if self.prescribed else "reach" if self.side == "upper" else "go down to"
-        stated = "prescribed" if self.prescribed else "bound"
-        return f"{self.name} must {verb} {_number(self, self.needed)} ({stated}: {_number(self, self.bound)}){when}"
+        limit = "prescribed" if self.prescribed else "bound"
+        return f"{self.name} must {verb} {_number(self, self.needed)} ({limit}: {_number(self, self.bound)}){when}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,12 +416,12 @@ def _active(
     )
     sides = np.where(push, np.where(multipliers > 0, 1, -1), 0)
     sides = np.where(lower >= upper, 2, sides)
-    held, holders = [], {side: np.zeros(size.size, dtype=int) for side in (1, -1)}
+    active, holders = [], {side: np.zeros(size.size, dtype=int) for side in (1, -1)}
     for limit in limits:
         narrowest = (upper if limit.side == "upper" else lower)[limit.entries]
-        held.append(limit.entries[limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size])
-        holders[limit.sign][held[-1]] += 1
-    return sides, [some[holders[limit.sign][some] == 1] for limit, some in zip(limits, held, strict=True)]
+        active.append(limit.entries[limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size])
+        holders[limit.sign][active[-1]] += 1
+    return sides, [some[holders[limit.sign][some] == 1] for limit, some in zip(limits, active, strict=True)]
 
 
 def _conditioning(solution: Solution | PhasesSolution) -> dict[str, Any]:
@@ -447,8 +447,8 @@ def _failure_table(explanation: Explanation) -> Table:
     if explanation.motion is None:
         return Table(f"{status}: no relaxation of limits was found that makes the problem feasible", ("",), [])
     if not relaxations:
-        found = "explanation.motion meets all limits: use it as a guess, as in co.solve(..., guess=explanation.motion)"
-        return Table(f"{status}: {found}", ("",), [])
+        hint = "explanation.motion meets all limits: use it as a guess, as in co.solve(..., guess=explanation.motion)"
+        return Table(f"{status}: {hint}", ("",), [])
     more = f", and {len(relaxations) - 1} more" if len(relaxations) > 1 else ""
     rows = [
         (r.name, _number(r, r.bound), _number(r, r.needed), f"{short(100 * r.amount / r.size)} %", _time(r.t, r.t))

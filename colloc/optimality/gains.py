@@ -58,22 +58,22 @@ class MultiplierSet:
         chosen = chosen[chosen >= 0]
         chosen = chosen[(self.sides[chosen] == side) | (self.sides[chosen] == 2)]
         signs = np.where(self.sides[chosen] == 2, side, 1)
-        stated = float((np.maximum(signs * self.base[chosen], 0.0) / self.lengths[chosen]).sum())
-        return self._least(chosen, signs, stated) if self.free.shape[1] and chosen.size else stated
+        given = float((np.maximum(signs * self.base[chosen], 0.0) / self.lengths[chosen]).sum())
+        return self._least(chosen, signs, given) if self.free.shape[1] and chosen.size else given
 
-    def _least(self, chosen: np.ndarray, signs: np.ndarray, stated: float) -> float:
+    def _least(self, chosen: np.ndarray, signs: np.ndarray, given: float) -> float:
         """The least sum by a linear program in the combinations, and in the positive parts of the chosen multipliers.
 
-        At most `stated`, the sum of the solver's multipliers, which is returned if the linear program fails.
+        At most `given`, the sum of the solver's multipliers, which is returned if the linear program fails.
         """
         k, count, size = self.free.shape[1], chosen.size, max(float(np.abs(self.base).max()), 1e-300)
-        kept = np.flatnonzero((self.sides != 2) & (np.abs(self.free).max(axis=1) > 0))
+        bounded = np.flatnonzero((self.sides != 2) & (np.abs(self.free).max(axis=1) > 0))
         weights = 1 / self.lengths[chosen]
         unit = max(float(weights.max()), 1e-300)
-        positive = np.hstack([self.free[kept], np.zeros((kept.size, count))])
+        positive = np.hstack([self.free[bounded], np.zeros((bounded.size, count))])
         parts = np.hstack([-signs[:, None] * self.free[chosen], np.eye(count)])
         a = ca.sparsify(ca.DM(np.vstack([positive, parts])))
-        lower = np.append(-_WRONG - self.base[kept] / size, signs * self.base[chosen] / size)
+        lower = np.append(-_WRONG - self.base[bounded] / size, signs * self.base[chosen] / size)
         solver = ca.conic("gain", "highs", {"a": a.sparsity(), "h": ca.Sparsity(k + count, k + count)}, _OPTIONS)
         result = solver(
             a=a,
@@ -81,7 +81,7 @@ class MultiplierSet:
             lba=lower,
             lbx=np.append(np.full(k, -np.inf), np.zeros(count)),
         )
-        return min(float(result["cost"]) * size * unit, stated) if solver.stats()["success"] else stated
+        return min(float(result["cost"]) * size * unit, given) if solver.stats()["success"] else given
 
 
 _OPTIONS = {"error_on_fail": False, "highs": {"output_flag": False}}

@@ -140,17 +140,17 @@ class LimitedSignal:
 
     def _fill_dents(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
         """Remove short gaps between stretches of one side, and bounds that are only touched."""
-        kept = list(stretches)
+        filled = list(stretches)
         for k, (before, now, after) in enumerate(zip(stretches, stretches[1:], stretches[2:], strict=False), 1):
             if before.side == after.side:
                 short = now.length <= (_DENT if now.side == 0 else 1.0) * self._width(now)
                 if short:
-                    kept[k] = now._replace(side=before.side)
-        if not self.control and len(kept) > 1:  # touched bounds at the ends
+                    filled[k] = now._replace(side=before.side)
+        if not self.control and len(filled) > 1:  # touched bounds at the ends
             for k in (0, -1):
-                if kept[k].side and kept[k].length <= self._width(kept[k]):
-                    kept[k] = kept[k]._replace(side=0)
-        return _merged(kept)
+                if filled[k].side and filled[k].length <= self._width(filled[k]):
+                    filled[k] = filled[k]._replace(side=0)
+        return _merged(filled)
 
     def _at_switches(self, stretches: list[BoundInterval]) -> list[BoundInterval]:
         """Replace transitions from bound to bound by switches at zeros of the switching function or of the value."""

@@ -588,12 +588,12 @@ def _draw_bounds(ax: Axes, solution: Solution | PhasesSolution, signal: Signal, 
     styles, reach = component_styles(solution, signal), max(map(abs, ax.get_ylim()))
     view, near = list(ax.get_ylim()), False
     for name, phase in solution.phases.items():
-        own = phase.signals.definitions.get(signal.name)
-        columns = {} if own is None else {place: k for k, place in enumerate(columns_of(own, signal))}
+        definition = phase.signals.definitions.get(signal.name)
+        columns = {} if definition is None else {place: k for k, place in enumerate(columns_of(definition, signal))}
         places = [k for k in members if k in columns]
-        if own is None or not places:
+        if definition is None or not places:
             continue
-        pairs = np.transpose([own.lower, own.upper])[[columns[k] for k in places]]
+        pairs = np.transpose([definition.lower, definition.upper])[[columns[k] for k in places]]
         shared = len(places) > 1 and bool((pairs == pairs[0]).all())
         colors, pairs = ([MUTED], pairs[:1]) if shared else ([styles[k].color for k in places], pairs)
         within = pairs[np.abs(pairs) <= _RELEVANT * reach]

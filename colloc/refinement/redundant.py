@@ -98,8 +98,8 @@ class _Equations:
         if point is None:
             return set()
         first = np.array([equation.block not in droppable for equation in self.equations])
-        kept = _spanning(point[1], np.linalg.norm(point[1] - slopes, axis=1), moved & first, moved)
-        return {self.equations[k] for k in np.flatnonzero(moved & ~kept)}
+        spanning = _spanning(point[1], np.linalg.norm(point[1] - slopes, axis=1), moved & first, moved)
+        return {self.equations[k] for k in np.flatnonzero(moved & ~spanning)}
 
     def follow(self, x: np.ndarray, chosen: set[_Equation], rng: np.random.Generator) -> bool:
         """Whether some equations hold wherever all others hold."""
@@ -134,9 +134,9 @@ def _redundant_rows(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> dict[
         rng = np.random.default_rng(0)
         some = [instants[k] for k in sorted({0, len(instants) // 2, len(instants) - 1})]
         tried = [_Equations(nlp, p, {k: _at(nlp.constraints[k], site) for k, site in sites.items()}) for sites in some]
-        found = tried[0].dependent(x, droppable, rng)
-        if found and all(instant.follow(x, found, rng) for instant in tried):
-            for number, row in found:
+        followers = tried[0].dependent(x, droppable, rng)
+        if followers and all(instant.follow(x, followers, rng) for instant in tried):
+            for number, row in followers:
                 dependent.setdefault(number, np.zeros(nlp.constraints[number].n_rows, dtype=bool))[row] = True
     return dependent
 
@@ -171,16 +171,16 @@ def _equal(block: Block) -> np.ndarray:
 def _spanning(slopes: np.ndarray, bends: np.ndarray, first: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Mask of rows whose slopes span those of all chosen ones: `first`, then the most linear ones."""
     left, sizes = slopes.copy(), np.linalg.norm(slopes, axis=1)
-    kept = np.zeros(sizes.size, dtype=bool)
+    spanning = np.zeros(sizes.size, dtype=bool)
     for group in (first, chosen & ~first):
         while True:
             shares = np.linalg.norm(left, axis=1)
-            more = group & ~kept & (shares > _SPANNED * sizes[chosen].max())
+            more = group & ~spanning & (shares > _SPANNED * sizes[chosen].max())
             if not more.any():
                 break
             straight = np.divide(shares, sizes + _STRAIGHT * bends, out=np.full(sizes.size, -1.0), where=more)
             best = int(np.argmax(straight))
-            kept[best] = True
+            spanning[best] = True
             direction = left[best] / shares[best]
             left -= np.outer(left @ direction, direction)
-    return kept | first
+    return spanning | first

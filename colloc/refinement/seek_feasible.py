@@ -89,15 +89,15 @@ def feasible_motion(nlp: Program, failed: Answer, run: Run, guess: MotionGuess, 
         return failed
     search = _FeasibilitySearch(nlp, failed, run, guess)
     try:
-        found = search.optimum()
-        if found is not None and not finer and found.nlp is not nlp:
-            again = search.solved(nlp, found, "a motion on a finer grid")
+        feasible = search.optimum()
+        if feasible is not None and not finer and feasible.nlp is not nlp:
+            again = search.solved(nlp, feasible, "a motion on a finer grid")
             if again is None:
-                return search.unsolved(f"a feasible motion exists on {_intervals(found.nlp)} intervals")
+                return search.unsolved(f"a feasible motion exists on {_intervals(feasible.nlp)} intervals")
             return again
     except _CutShort as cut:
         return cut_short(failed, cut.status)
-    return search.unsolved() if found is None else found
+    return search.unsolved() if feasible is None else feasible
 
 
 @dataclass

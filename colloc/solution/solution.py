@@ -417,8 +417,8 @@ class BaseSolution(Named[Any], ABC):
         """State for pickling: the deferred program, and arrays and names that follow from it."""
         with suppress(InputError):  # values that are not finite, or different joints
             _ = self.status, self.terms, self.nodes
-        kept = {name: value for name, value in vars(self).items() if name != "signals"}  # which are functions
-        return kept | {"program": DeferredNLP.of(self.program)}
+        fields = {name: value for name, value in vars(self).items() if name != "signals"}  # which are functions
+        return fields | {"program": DeferredNLP.of(self.program)}
 
     def __deepcopy__(self, memo: Any) -> Self:
         # The program never changes, and neither do problems.

@@ -169,8 +169,8 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
         return {**options, "linear_solver": "mumps"}
     ctypes.CDLL(str(path))  # keeps the library loaded, with its analysed patterns, when IPOPT releases it
     # The number of threads is passed in a parameter of MA97 that multifrontal does not need.
-    own = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
-    return {**_MA97, **options, **own}
+    of_ma97 = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
+    return {**_MA97, **options, **of_ma97}
 
 
 @contextmanager

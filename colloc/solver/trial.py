@@ -17,9 +17,9 @@ def runs_alike(library: str) -> bool:
         "f": (x[0] ** 2 - x[1]) ** 2 - x[0] * x[2] + ca.cos(3 * x[3]) - 0.5 * x[1] ** 2,
         "g": ca.vertcat(x[0] + x[1] * x[2] - x[3], ca.sumsqr(x)),
     }
-    own = {"linear_solver": "ma97", "hsllib": library, "ma97_u": 1e-2, "ma97_umax": 0.1, "ma97_nemin": 1}
+    ours = {"linear_solver": "ma97", "hsllib": library, "ma97_u": 1e-2, "ma97_umax": 0.1, "ma97_nemin": 1}
     ends = []
-    for options in ({"linear_solver": "mumps"}, own | {"ma97_order": "amd", "ma97_scaling": "none"}):
+    for options in ({"linear_solver": "mumps"}, ours | {"ma97_order": "amd", "ma97_scaling": "none"}):
         quiet: dict[str, Any] = {"print_level": 0, "sb": "yes", "option_file_name": ""}
         solver = ca.nlpsol("trial", "ipopt", program, {"print_time": False, "ipopt": quiet | options})
         end = solver(x0=[1.0, -1.0, 0.5, 0.1], lbx=-2.0, ubx=2.0, lbg=[0.0, 1.0], ubg=[0.0, 3.0])

@@ -83,12 +83,12 @@ class InputWarning(UserWarning):
 
 def frames_of_users(error: Exception) -> list[str]:
     """Lines of a traceback without the frames of this package and of IPython, then the message."""
-    own = [
+    frames = [
         (frame, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not _inside(name := frame.f_globals.get("__name__", "")) and name.partition(".")[0] != "IPython"
     ]
-    lines = traceback.StackSummary.extract(iter(own)).format()
+    lines = traceback.StackSummary.extract(iter(frames)).format()
     return [*(line.rstrip() for line in lines), f"{type(error).__name__}: {error}"]
 
 
