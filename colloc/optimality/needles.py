@@ -61,7 +61,7 @@ def needles(phase: Solution, along: Costates) -> Needles:
     rates = np.concatenate([joints[-1], states[-1]])
     power = np.concatenate([np.full(joints[-1].size, 2), np.ones(states[-1].size, dtype=int)])
     costate = np.hstack([costate_of(along, "q", 1), costate_of(along, "states", 0)]) / T**power
-    at = _Rows(phase, grid, place.tolist(), rates.tolist(), s)
+    at = _PathRows(phase, grid, place.tolist(), rates.tolist(), s)
     cost, _, violation = at(w, data)
     for k in np.flatnonzero(at.nonlinear).tolist():
         for level in _levels(phase, k, w[place[k]]):
@@ -86,7 +86,7 @@ def _levels(phase: Solution, number: int, now: np.ndarray) -> np.ndarray:
     return np.unique(np.clip(size * np.concatenate([-_FACTORS, _FACTORS]), lower, upper))
 
 
-class _Rows:
+class _PathRows:
     """The cost per second and the rows along the path of a phase, as functions of local variables."""
 
     def __init__(self, phase: Solution, grid: Grid, signals: list[int], rates: list[int], s: np.ndarray):
