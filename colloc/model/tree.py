@@ -362,6 +362,13 @@ class Model(Tabular, Portable):
             positions[..., places] = np.where(none, self.neutral[places], scaled)
         return positions
 
+    def normalised(self, q: ca.SX) -> ca.SX:
+        """Positions with normalised quaternions, SX, shape (n_q,), as `of_unit_length` for symbols; same attitudes."""
+        _check_column("normalised", q, self.n_q)
+        if self.has_plain_velocities:
+            return q
+        return ca.vertcat(*(p / ca.norm_2(p) if ball else p for ball, (p,) in self._by_joint([q], [])))
+
     def displaced(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Positions from which the joints are displaced, ndarray, shape (..., n_q).
 
