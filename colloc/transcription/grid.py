@@ -163,7 +163,7 @@ class Grid:
         index, symbols = shared.index, shared.symbols
         if not index.size:  # a site has at least one variable
             index, symbols = self.layout.duration, ca.SX.sym("T")
-        local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n, 1)), np.zeros(1)
+        local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n_q, 1)), np.zeros(1)
         return EvaluationPoints(local, Slices.of(index[:, None]), at[None], at)
 
     def on(self, points: Points) -> EvaluationPoints:
