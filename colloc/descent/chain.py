@@ -100,6 +100,11 @@ class ChainMovement:
     def __post_init__(self):
         plain_only("a movement of a chain by descent", instance("chain", self.chain, ClosedChain).model)
         object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
+        if self.chain.passive:
+            raise InputError(
+                f"freedoms of the chain have no actuator ({', '.join(self.chain.passive)}), which descents need: "
+                "use IndependentJoints or CutJoints in a Problem"
+            )
         instance("motion", self.motion, SplineMotion)
         if self.motion.n != self.chain.mobility:
             raise InputError(

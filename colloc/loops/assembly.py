@@ -74,7 +74,7 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     Returns
     -------
     ndarray, shape (N,) [m, rad]
-        Distances, and sines of angles.
+        Distances, and angles.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     instance("chain", chain, ClosedChain)
     postures = np.atleast_2d(finite_array("q", q))
     postures = finite_array("q", postures, (None, chain.model.n_q))
-    return np.array([np.abs(chain.closures.at(posture)[0]).max() for posture in postures])
+    return np.array([np.abs(chain.closures.gaps(posture)[0]).max() for posture in postures])
 
 
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:

@@ -7,15 +7,18 @@ differential-algebraic equations
     q'' = f(q, q', tau, mu),    phi(q) = 0
 
 have index 3: phi(q) = 0 determines the loop forces mu only after two differentiations. The index is therefore reduced
-to 1: J q'' + J' q' = 0 at every collocation point, which together with the torques determines q'' and mu there, and
-phi = 0, J q' = 0 once, at the start. At any other time these would follow from the other rows, and the Jacobian would
-lose its rank.
+to 1, with the gap stabilised (Baumgarte 1972): at every collocation point
 
-The loops then open by the errors of the equations between collocation points: at the ends of intervals of order
-2 degree - 1 for `Radau` and 4 for `HermiteSimpson`, the orders of their points, inside of at most degree + 2 and 4
-(Ascher, Christiansen and Russell 1981). A grid too coarse for the motion, which an optimum may well exploit, shows as
-an acceleration of the gap between nodes, which the solution reports; `colloc.loops.closure_error` measures the gap
-itself.
+    phi'' + 2 a phi' + a^2 phi = 0,    phi'' = J q'' + J' q',    a = 20 / duration,
+
+which together with the torques determines q'' and mu there, and phi = 0, J q' = 0 once, at the start. At any other time
+these would follow from the other rows, and the Jacobian would lose its rank. A motion with closed loops meets the same
+equations for any a. Without the stabilisation loops open on a coarse grid, which an optimum exploits, and stay open.
+
+The loops open by the errors of the equations between collocation points: at the ends of intervals of order
+2 degree - 1 for `Radau` and 4 for `HermiteSimpson`, the orders of their points, inside of order degree + 1 and 4
+(Ascher, Christiansen and Russell 1981). A grid too coarse for the motion shows as an acceleration of the gap between
+nodes, which the solution reports; `colloc.loops.closure_error` measures the gap itself.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.problem import Contribution, Instant, Part, Unknown, at, path
 from colloc.support.checks import instance
+
+_SETTLING = 20.0  # time constants of the gap in a motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +94,15 @@ class CutJoints(Part):
             statements=[
                 at(0.0, self.gap, equals=0.0, name="loops closed at the start", labels=labels),
                 at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start", labels=labels),
-                path(self.gap_acceleration, equals=0.0, name="loops stay closed", labels=labels),
+                path(self._settling, equals=0.0, name="loops stay closed", labels=labels),
             ],
             passive=[name for name in chain.model.joint_names if name not in chain.actuators],
         )
+
+    def _settling(self, now: Instant) -> ca.SX:
+        """The equation of the gap along the motion, SX, shape (r,) [m/s2, rad/s2]."""
+        a = _SETTLING / now.duration
+        return self.gap_acceleration(now) + 2 * a * self.gap_rate(now) + a**2 * self.gap(now)
 
     @of_instant
     def gap(self, now: Instant) -> ca.SX:

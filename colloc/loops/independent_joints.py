@@ -103,8 +103,9 @@ class IndependentJoints(Coordinates):
         return f"IndependentJoints({self.chain!r})"
 
     def contribution(self) -> Contribution:
-        """The surplus torques, if they are free."""
-        return Contribution(unknowns=[self._surplus_torques] if self._surplus_torques else [])
+        """The surplus torques, if they are free; no torque in freedoms without an actuator."""
+        unknowns = [self._surplus_torques] if self._surplus_torques else []
+        return Contribution(unknowns=unknowns, passive=self.chain.passive)
 
     @property
     def model(self) -> Model:
@@ -116,7 +117,8 @@ class IndependentJoints(Coordinates):
 
     @property
     def passive(self) -> list[str]:
-        return [name for name in self.model.joint_names if name not in self.chain.actuators]
+        driven = (*self.chain.actuators, *self.chain.passive)
+        return [name for name in self.model.joint_names if name not in driven]
 
     @cached_property
     def _surplus(self) -> list[int]:

@@ -99,7 +99,7 @@ def solve_actuators(reduction: Reduction, right: ca.SX) -> ca.SX:
     """nu (mobility, k) with A W^-1 A' nu = right."""
     A = reduction.basis[reduction.chain.actuator_dofs, :].T
     if A.is_eye():
-        return ca.SX(ca.diag(reduction.chain.weights)) @ right
+        return ca.SX(ca.diag(reduction.chain.actuator_weights)) @ right
     return ca.solve(A @ inverse_weights(reduction.chain) @ A.T, right)
 
 
@@ -111,7 +111,7 @@ def spread_torques(reduction: Reduction, nu: ca.SX) -> ca.SX:
 
 def inverse_weights(chain: ClosedChain) -> ca.SX:
     """W^-1, SX, shape (actuators, actuators), diagonal."""
-    return ca.SX(ca.diag(1 / chain.weights))
+    return ca.SX(ca.diag(1 / chain.actuator_weights))
 
 
 def driven(chain: ClosedChain, torques: ca.SX) -> ca.SX:

@@ -76,9 +76,9 @@ class Loop:
         M of every row, in the first frame: translations, then rotations.
     translations : int
         Number of rows for p [m]; the others are for R [rad].
-    upright : ndarray, shape (3, 3)
-        tr(R upright) is positive where the frames are aligned and negative at the other root of the rotation rows,
-        half a turn away; zero without rotation rows.
+    cosine : ndarray, shape (4, 4)
+        tr(G cosine) is the cosine of the angle whose sine the rotation rows have: it is -1 at their other root, half a
+        turn away from alignment. It is 1 without rotation rows.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Loop:
     second: Frame
     forms: np.ndarray
     translations: int
-    upright: np.ndarray
+    cosine: np.ndarray
 
     @property
     def rows(self) -> int:
@@ -115,7 +115,7 @@ def weld(name: str, first: Any, second: Any = None) -> Loop:
     >>> loop.forms.shape[0]  # rows, some of which may be redundant
     6
     """
-    return _loop("weld", name, first, second, np.eye(3), _no_turn(), np.eye(3))
+    return _loop("weld", name, first, second, np.eye(3), _no_turn())
 
 
 def revolute_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
@@ -133,7 +133,7 @@ def revolute_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 
     5
     """
     a = unit_vector("axis", axis)
-    return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), np.outer(a, a))
+    return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), a)
 
 
 def prismatic_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
@@ -145,7 +145,7 @@ def prismatic_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0,
     >>> loop.forms.shape[0]  # rows, some of which may be redundant
     5
     """
-    return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn(), np.eye(3))
+    return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn())
 
 
 def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
@@ -158,7 +158,7 @@ def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 
     4
     """
     a = unit_vector("axis", axis)
-    return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), np.outer(a, a))
+    return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), a)
 
 
 def spherical_loop(name: str, first: Any, second: Any = None) -> Loop:
@@ -170,7 +170,7 @@ def spherical_loop(name: str, first: Any, second: Any = None) -> Loop:
     >>> co.loops.spherical_loop("closure", tip, end).forms.shape[0]  # rows
     3
     """
-    return _loop("spherical", name, first, second, np.eye(3), np.zeros((0, 4, 4)), np.zeros((3, 3)))
+    return _loop("spherical", name, first, second, np.eye(3), np.zeros((0, 4, 4)))
 
 
 def planar_loop(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
@@ -183,7 +183,7 @@ def planar_loop(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 
     3
     """
     n = unit_vector("normal", normal)
-    return _loop("planar", name, first, second, n[None, :], _no_lean(n), np.outer(n, n))
+    return _loop("planar", name, first, second, n[None, :], _no_lean(n), n)
 
 
 def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
@@ -199,7 +199,7 @@ def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) ->
     2
     """
     across = _across(unit_vector("axis", axis))
-    return _loop("on_line", name, first, second, across, np.zeros((0, 4, 4)), np.zeros((3, 3)))
+    return _loop("on_line", name, first, second, across, np.zeros((0, 4, 4)))
 
 
 def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
@@ -212,11 +212,17 @@ def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1))
     1
     """
     n = unit_vector("normal", normal)
-    return _loop("on_plane", name, first, second, n[None, :], np.zeros((0, 4, 4)), np.zeros((3, 3)))
+    return _loop("on_plane", name, first, second, n[None, :], np.zeros((0, 4, 4)))
 
 
 def _loop(
-    kind: str, name: str, first: Any, second: Any, directions: np.ndarray, turns: np.ndarray, upright: np.ndarray
+    kind: str,
+    name: str,
+    first: Any,
+    second: Any,
+    directions: np.ndarray,
+    turns: np.ndarray,
+    axis: np.ndarray | None = None,
 ) -> Loop:
     text("loop name", name)
     shifts = np.zeros((len(directions), 4, 4))
@@ -224,7 +230,9 @@ def _loop(
     frames = [_frame(name, which, value) for which, value in (("first", first), ("second", second))]
     if frames[0].body == frames[1].body:
         raise InputError(f"loop {name!r} ties {frames[0].body or 'the world'!r} to itself; give two bodies")
-    return Loop(kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(directions), upright)
+    return Loop(
+        kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(directions), _cosine(turns, axis)
+    )
 
 
 def _sizes(placement: Any) -> tuple[int, ...]:
@@ -264,3 +272,15 @@ def _no_turn() -> np.ndarray:
     for k, (i, j) in enumerate(((2, 1), (0, 2), (1, 0))):
         forms[k, j, i], forms[k, i, j] = 0.5, -0.5  # (R_ij - R_ji) / 2
     return forms
+
+
+def _cosine(turns: np.ndarray, axis: np.ndarray | None) -> np.ndarray:
+    """M of the cosine of a turn, (tr(R) - 1) / 2, or of the lean of an axis, a' R a; of 1 without rotation rows."""
+    form = np.zeros((4, 4))
+    if axis is not None:
+        form[:3, :3] = np.outer(axis, axis)
+    elif len(turns):
+        form[range(4), range(4)] = 0.5, 0.5, 0.5, -0.5
+    else:
+        form[3, 3] = 1.0
+    return form

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.loops.loop import Loop
-from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
+from colloc.loops.posture import NEARBY, RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
 from colloc.model.ball import BallScrew
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
@@ -35,30 +35,34 @@ class ClosedChain(Tabular, Portable):
         The tree, without symbols.
     loops : sequence of Loop
     independent : sequence of str, optional
-        Joints whose coordinates determine the others, one for each degree of freedom; chosen by pivoting at the
-        assembled posture by default, actuated joints before others.
+        Joints whose coordinates determine the others, one for each degree of freedom; those that are not named are
+        chosen by pivoting at the assembled posture, actuated joints before others.
     actuators : sequence of str, optional
-        Driven joints, at least one for each degree of freedom; the independent ones by default. All others are passive.
+        Driven joints; the independent ones by default. All others are passive. Freedoms that no actuator drives, such
+        as a rod's turn about itself, are passive as well: motions have no torque there, see `passive`.
     weights : float or shape (actuators,)
         Positive; with redundant actuators the torques have the least sum of weight times torque squared.
     guess : float or shape (n_q,) [rad, m]
-        Start of the search for the assembly, which determines its branch. A number is used for all coordinates except
-        quaternions, which are without a turn.
+        The assembly is the closed posture nearest to it within the limits of the joints. A number is used for all
+        coordinates except quaternions, which are without a turn.
 
     Attributes
     ----------
     posture : ndarray, shape (n_q,)
-        The assembled posture near the guess.
+        The assembled posture. Hinges are within half a turn of the guess, where limits permit.
     rows : ndarray of int
         Indices of the independent rows of the loops' residuals. The others follow from them (a planar loop posed in
         space keeps its plane more than once), and their forces, which rigid bodies do not determine, are taken as zero.
+    passive : tuple of str
+        Joints without an actuator, one for each freedom that no actuator drives. With the actuators they determine all
+        forces: in inverse dynamics they have the torques that a motion lacks, which problems keep at zero.
 
     Raises
     ------
     InputError
-        For an unknown body or joint, a chain that cannot be closed, a singular posture, a chain without a degree of
-        freedom, coordinates that are not independent, too few actuators, or some that cannot drive it, and weights that
-        are not positive.
+        For an unknown body or joint, a chain that cannot be closed, or only beyond limits, a singular posture, a chain
+        without a degree of freedom, coordinates that are not independent, a posture where actuators drive fewer
+        freedoms than nearby, and weights that are not positive.
 
     Examples
     --------
@@ -92,6 +96,7 @@ class ClosedChain(Tabular, Portable):
     guess: Any = 0.0
     posture: np.ndarray = field(init=False)
     rows: np.ndarray = field(init=False)
+    passive: tuple[str, ...] = field(init=False)
 
     def __post_init__(self):
         if instance("model", self.model, Model).symbols:
@@ -111,7 +116,8 @@ class ClosedChain(Tabular, Portable):
         object.__setattr__(self, "independent", self._independent_joints())
         if self.actuators is None:
             object.__setattr__(self, "actuators", self.independent)
-        self._check_actuators()
+        self._check_weights()
+        object.__setattr__(self, "passive", self._passive_joints())
 
     @cached_property
     def closures(self) -> Closures:
@@ -156,12 +162,17 @@ class ClosedChain(Tabular, Portable):
 
     @cached_property
     def actuator_dofs(self) -> list[int]:
-        """Coordinates of the actuated joints, in their order."""
-        return _dofs(self.model, self.actuators)
+        """Coordinates of the actuated joints, in their order, then of the `passive` ones."""
+        return _dofs(self.model, (*self.actuators, *self.passive))
+
+    @property
+    def actuator_weights(self) -> np.ndarray:
+        """Weights of the actuated joints, then of the `passive` ones, whose torques do not depend on theirs."""
+        return np.append(self.weights, np.ones(len(self.passive)))
 
     @property
     def redundant(self) -> bool:
-        """Whether there are more actuators than degrees of freedom."""
+        """Whether there are more actuators than degrees of freedom that they drive."""
         return len(self.actuator_dofs) > self.mobility
 
     def basis(self, q: np.ndarray) -> np.ndarray:
@@ -176,13 +187,15 @@ class ClosedChain(Tabular, Portable):
         """The first of several bases, (N, n, mobility), with a motion that moves no actuator, and the moving joints."""
         bases = finite_array("bases", bases, (None, self.model.n, self.mobility))
         values, motions = np.linalg.svd(bases[:, self.actuator_dofs])[1:]
+        if values.shape[1] < self.mobility:
+            values = np.zeros((len(bases), 1))
         stuck = values[:, -1] <= ACTUATED * np.linalg.norm(bases, 2, axis=(1, 2))
         if not stuck.any():
             return None
         k = int(stuck.argmax())
         moving = np.abs(bases[k] @ motions[k, -1])
         names = [self.model.joint_names[j] for j in np.flatnonzero(moving > 0.1 * moving.max())]
-        return k, f"with {shown(self.actuators)} held, joints {shown(names)} still move"
+        return k, f"with {shown([*self.actuators, *self.passive])} held, joints {shown(names)} still move"
 
     def _independent_joints(self) -> tuple[str, ...]:
         J = self.closures.at(self.posture)[1][self.rows]
@@ -191,11 +204,16 @@ class ClosedChain(Tabular, Portable):
             driven = self.actuators or names
             dependent = self._dependent_joints(J, [k for k, name in enumerate(names) if name not in driven])
             return tuple(name for k, name in enumerate(names) if k not in dependent)
-        if len(self.independent) != self.mobility:
+        if len(self.independent) > self.mobility:
             raise InputError(
                 f"independent must name {self.mobility} joints, the mobility of the chain, "
                 f"got {quoted(self.independent)}"
             )
+        if len(self.independent) < self.mobility:
+            dependent = pivots(J, [k for k, name in enumerate(names) if name not in self.independent])
+            added = [name for k, name in enumerate(names) if k not in dependent and name not in self.independent]
+            chosen = (*self.independent, *added)[: self.mobility]
+            object.__setattr__(self, "independent", chosen)
         J_dependent = J[:, self.dependent_dofs]
         motions = np.linalg.svd(J_dependent)[2]
         if np.linalg.cond(J_dependent) > 1 / RANK:
@@ -225,20 +243,35 @@ class ClosedChain(Tabular, Portable):
                     best, dependent = score, chosen
         return dependent
 
-    def _check_actuators(self) -> None:
-        actuators = self.actuators
-        if len(actuators) < self.mobility:
-            raise InputError(
-                f"too few actuators: the chain has {self.mobility} degrees of freedom, got {len(actuators)}: "
-                f"{shown(actuators)}"
-            )
-        weights = finite_array("weights", self.weights, (len(actuators),))
+    def _check_weights(self) -> None:
+        weights = finite_array("weights", self.weights, (len(self.actuators),))
         if (weights <= 0).any():
             k = int(np.argmin(weights))
-            raise InputError(f"weights must be positive, got {short(weights[k])} for actuator {actuators[k]!r}")
+            raise InputError(f"weights must be positive, got {short(weights[k])} for actuator {self.actuators[k]!r}")
         object.__setattr__(self, "weights", weights)
-        if stuck := self.undriven(self.basis(self.posture)[None]):
-            raise InputError(f"actuator singularity at the assembled posture: {stuck[1]}")
+
+    def _passive_joints(self) -> tuple[str, ...]:
+        """Independent joints that, held with the actuators, hold the chain; one for each freedom without an actuator.
+
+        InputError where the actuators drive more freedoms nearby.
+        """
+        object.__setattr__(self, "passive", ())
+        basis, rng = self.basis(self.posture), np.random.default_rng(0)
+        driven = self._driven_freedoms(basis)
+        for _ in range(3 if driven < min(len(self.actuators), self.mobility) else 0):
+            nearby = self.closures.close(self.closures.scattered(self.posture, NEARBY, rng), self.rows)
+            if self._driven_freedoms(self.basis(nearby)) > driven and (stuck := self.undriven(basis[None])):
+                raise InputError(f"actuator singularity at the assembled posture: {stuck[1]}")
+        left = basis[self.independent_dofs] - basis[self.independent_dofs] @ _projector(
+            basis[_dofs(self.model, self.actuators)]
+        )
+        chosen = pivots(left.T)[: self.mobility - driven]
+        return tuple(self.independent[k] for k in sorted(chosen))
+
+    def _driven_freedoms(self, basis: np.ndarray) -> int:
+        """Number of freedoms that the actuators drive."""
+        rows = basis[_dofs(self.model, self.actuators)]
+        return int((np.linalg.svd(rows, compute_uv=False) > ACTUATED * np.linalg.norm(basis, 2)).sum())
 
     def _table(self) -> Table:
         counts = np.bincount(self.closures.row_loops[self.rows], minlength=len(self.loops))
@@ -246,9 +279,12 @@ class ClosedChain(Tabular, Portable):
             (loop.name, loop.kind, loop.first.body or "world", loop.second.body or "world", f"{count} of {loop.rows}")
             for loop, count in zip(self.loops, counts, strict=True)
         ]
-        notes = (f"independent: {shown(self.independent)}", f"actuators: {shown(self.actuators)}")
+        notes = [f"independent: {shown(self.independent)}", f"actuators: {shown(self.actuators) or 'none'}"]
+        if self.passive:
+            count = f"{len(self.passive)} of {self.mobility} freedoms"
+            notes.append(f"passive: {shown(self.passive)} ({count} without an actuator: no torque)")
         title = f"{self.model.name}: {self.model.n} joints, {len(self.loops)} loops, mobility {self.mobility}"
-        return Table(title, ("loop", "kind", "first", "second", "rows"), rows, notes)
+        return Table(title, ("loop", "kind", "first", "second", "rows"), rows, tuple(notes))
 
 
 def _guessed(model: Model, guess: Any) -> np.ndarray:
@@ -259,6 +295,13 @@ def _guessed(model: Model, guess: Any) -> np.ndarray:
     for places, _ in model.balls.values():
         posture[places] = model.neutral[places]
     return posture
+
+
+def _projector(rows: np.ndarray) -> np.ndarray:
+    """Projection onto the span of some rows, shape (m, m)."""
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    kept = directions[sizes > ACTUATED * sizes.max(initial=0.0)]
+    return kept.T @ kept
 
 
 def _dofs(model: Model, names: Sequence[str]) -> list[int]:

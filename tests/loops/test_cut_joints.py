@@ -157,20 +157,24 @@ def test_the_five_bar_stays_closed_between_nodes(curve):
 
 
 @pytest.mark.parametrize(
-    ("coarse", "fine", "at_nodes", "between"),
+    ("coarse", "fine", "at_nodes", "between", "drift"),
     [
-        (co.Radau(40, 3), co.Radau(80, 3), 4.8, 4.8),
-        (co.Radau(20, 4), co.Radau(40, 4), 6.5, 5.5),
-        (co.HermiteSimpson(40), co.HermiteSimpson(80), 3.8, 3.8),
+        (co.Radau(40, 3), co.Radau(80, 3), 4.8, 4.2, 2.8e-6),
+        (co.Radau(20, 4), co.Radau(40, 4), 6.5, 4.8, 1.0e-6),
+        (co.HermiteSimpson(40), co.HermiteSimpson(80), 3.8, 3.8, 9.1e-4),
     ],
     ids=str,
 )
-def test_the_gap_shrinks_with_the_order_of_the_collocation(coarse, fine, at_nodes, between):
+def test_the_gap_shrinks_with_the_order_of_the_collocation(coarse, fine, at_nodes, between, drift):
+    """At nodes with that of the points, inside with that of the polynomials; far below the drift of equations that only
+    keep its acceleration at zero (as measured with those).
+    """
     mesh = [np.linspace(0, 1, curve.intervals + 1) for curve in (coarse, fine)]
     finely = [np.linspace(0, 1, 20 * curve.intervals + 1) for curve in (coarse, fine)]
     for places, order in ((mesh, at_nodes), (finely, between)):
         wide, narrow = (gap(cranked(curve), s) for curve, s in zip((coarse, fine), places, strict=True))
         assert np.log2(wide / narrow) > order
+        assert wide < drift / 3
 
 
 @pytest.mark.parametrize("degree", [3, 4, 5])
@@ -185,7 +189,7 @@ def test_smooth_splines_close_the_loop_as_well(degree: int):
 def test_a_grid_too_coarse_says_so():
     with pytest.warns(co.refinement.SolutionWarning, match="more than the interpolated torque and deviates by"):
         solution = co.solve(
-            moving(four_bar(), FROM, TO), co.Radau(10, 3), guess=lambda t: loops.assemble(four_bar(), [0.5 + 2 * t])
+            moving(four_bar(), FROM, TO), co.Radau(4, 3), guess=lambda t: loops.assemble(four_bar(), [0.5 + 2 * t])
         )
     assert solution.status is co.solver.Status.COARSE
     assert "source" not in vars(solution.error.deferred["cost"])  # which takes long, and is not asked for
