@@ -161,6 +161,15 @@ class Instant(Named[ca.SX]):
         """
         return self.frame(body)[:3, :3]
 
+    def angular_velocity(self, body: str) -> ca.SX:
+        """Angular velocity of a link in the world frame, SX, shape (3,) [rad/s].
+
+        co.at(1.0, lambda now: now.angular_velocity("elbow"), equals=0.0, unit="rad/s")
+        """
+        index = self.model.index(body)
+        spin = self._frames.velocity[index][:3, :3] @ self._frames.position[index][:3, :3].T
+        return ca.densify(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0]))
+
     def distance(self, a: Shape, b: Shape, smoothing: float = 2e-3) -> ca.SX:
         """Distance between the surfaces of two shapes, SX, scalar [m].
 

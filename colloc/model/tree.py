@@ -52,6 +52,7 @@ _FAR, _FAR_IN_GYRATIONS = 5.0, 30.0  # m and radii of gyration, from the frame t
 _DENSEST = 1e7  # kg/m3, the mass over the cube of its radius of gyration: 8e4 of a ball of steel
 _LONG = 50.0  # m, which few machines measure
 _NO_LENGTH = 1e-9  # of a quaternion
+_WHOLE_TURN = 1e-9  # of the product of two quaternions and -1, closer than which they are each other's negatives
 _BENDS = 4  # derivatives of what joints follow, as second derivatives of torques need them
 
 
@@ -362,6 +363,13 @@ class Model(Tabular, Portable):
             positions[..., places] = np.where(none, self.neutral[places], scaled)
         return positions
 
+    def normalised(self, q: ca.SX) -> ca.SX:
+        """Positions with normalised quaternions, SX, shape (n_q,), as `of_unit_length` for symbols; same attitudes."""
+        _check_column("normalised", q, self.n_q)
+        if self.has_plain_velocities:
+            return q
+        return ca.vertcat(*(p / ca.norm_2(p) if ball else p for ball, (p,) in self._by_joint([q], [])))
+
     def displaced(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Positions from which the joints are displaced, ndarray, shape (..., n_q).
 
@@ -416,6 +424,24 @@ class Model(Tabular, Portable):
         for places, dofs in self.balls.values():
             x[dofs] = turn_between(start[places], end[places])
         return x
+
+    def by_shortest_turns(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The posture `end`, ndarray, shape (n_q,), with quaternions on the side of those of `start`.
+
+        A quaternion and its negative are one attitude: no ball joint then makes more than half a turn, unless `end` has
+        exactly the negative quaternion, which stands for a whole turn.
+
+        Examples
+        --------
+        >>> top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+        >>> top.by_shortest_turns(top.neutral, np.array([-0.8, 0.0, 0.0, 0.6]))
+        array([ 0.8, -0. , -0. , -0.6])
+        """
+        turned = np.array(end, dtype=float)
+        for places, _ in self.balls.values():
+            if -1 + _WHOLE_TURN < start[places] @ turned[places] < 0:
+                turned[places] *= -1
+        return turned
 
     @cached_property
     def _single(self) -> tuple[np.ndarray, np.ndarray]:

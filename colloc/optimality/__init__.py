@@ -5,6 +5,7 @@ forces        forces of rows, bounds and costs on a motion
 contact       times at which bounds on control points act
 costates      costates of the continuous problem from the multipliers of the program
 hamiltonian   the minimum principle along a motion
+needles       other values of signals, far from those of a motion
 arcs          active limits over time, and the accuracy of switches
 limited       limited quantities along a motion, and corrected switching times
 second_order  minimum, saddle, maximum, and flat directions

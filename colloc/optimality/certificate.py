@@ -10,6 +10,7 @@ import numpy as np
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
+from colloc.optimality.needles import needles
 from colloc.optimality.second_order import LARGEST, SecondOrder, content, falling_direction, second_order
 from colloc.solution import PhasesSolution, Solution, Verification, verify
 from colloc.solution.solution_query import solution_query
@@ -219,6 +220,8 @@ def _continuous(
         for name, phase in solution.nlp.phases.items()
     }
     principle = _principle(at, solution.cost_scale, tol)
+    if principle.passed:
+        principle = _beside_needles(principle, solution, along, at, tol)
     lines = [
         principle,
         _steadiness(names[1], at, rate, solution.duration, tol, excused=principle.passed is True),
@@ -247,6 +250,32 @@ def _principle(at: dict[str, Instants], cost: float, tol: float) -> CertificateL
         by = ", most where bounds on positions, velocities or states have multipliers before they are reached"
     detail = f"gain of other controls within their bounds{by}"
     return CertificateLine("minimum principle", bool(value <= tol), value, tol, detail)
+
+
+def _beside_needles(
+    principle: CertificateLine,
+    solution: Solution | PhasesSolution,
+    along: dict[str, Costates],
+    at: dict[str, Instants],
+    tol: float,
+) -> CertificateLine:
+    """The line, open if signals far from those of the motion have a smaller Hamiltonian."""
+    value, worst, where = 0.0, 0.0, ""
+    for name, phase in solution.phases.items():
+        other, now = needles(phase, along[name]), at[name]
+        value += float(now.weights @ other.gain) / solution.cost_scale
+        k = int(other.gain.argmax())
+        if other.gain[k] > worst:
+            labels = [label for signal in phase.problem.signals for label in signal.labels]
+            worst = float(other.gain[k])
+            where = f"such as {labels[other.number[k]]} = {short(other.level[k])} at t = {short(now.t[k])} s"
+            where += f", in phase {name!r}" if name else ""
+    if value <= tol:
+        return principle
+    detail = (
+        f"gain of signals far from those of the motion, {where}: a cheaper optimum may have them; use them in a guess"
+    )
+    return CertificateLine("minimum principle", None, value, tol, detail)
 
 
 def _mean(now: Instants) -> float:

@@ -29,6 +29,8 @@ _SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
 _EXACT = 1e-9  # relative error of the solution of a factorised system
 _STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
 _BLOCK, _ITERATIONS = 4, 8  # vectors and iterations of inverse iteration
+_CANDIDATES = 20  # directions of least curvature whose decrease is computed
+_NEAREST = 1e-6  # smallest distance from an inactive limit that counts
 _PRODUCTS = 12  # products with the Hessian in the search for its least curvature
 _BESIDE = 1e-4  # of natural sizes: step of the differences of gradients
 
@@ -135,9 +137,9 @@ def falling_direction(
     at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     active = active_set(nlp, x, p, multipliers, cost).with_weak
     terms = _lagrangian(nlp, at, multipliers["g"], cost, active)
-    if not terms.free.size or terms.is_convex(terms.flat / terms.free.size):
+    if not terms.free.size or terms.is_convex(_FALL):
         return None
-    moves = terms.modes()[1] if terms.free.size <= LARGEST else terms.falling()
+    moves = terms.steepest() if terms.free.size <= LARGEST else terms.falling()
     moves = moves / np.abs(moves).max(axis=0, initial=1e-300)
     falls = -(moves * np.array(terms.hessian @ moves)).sum(axis=0)
     directions, gains = _gains(nlp, at, active, moves[:, falls > terms.flat], falls[falls > terms.flat])
@@ -182,15 +184,21 @@ def _gains(
     return directions, falls / 2 * _room(nlp, at, active, directions) ** 2
 
 
-def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
-    """Distance along directions, to both sides, before an inactive bound is met; at most 1."""
+def _distances(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances of inactive rows and variables above and below them, not negative, and a mask of these."""
     values = np.append(row_values(nlp.constraints, at.x, at.p), at.x)
-    slopes = np.vstack([np.array(at.jacobian @ directions), directions])
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     loose = np.append(active.rows, active.variables) == 0
-    above, below = (np.maximum(gap[loose, None], 0.0) for gap in (upper - values, values - lower))
+    return np.maximum(upper - values, 0.0)[loose], np.maximum(values - lower, 0.0)[loose], loose
+
+
+def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: np.ndarray) -> np.ndarray:
+    """Distance along directions, to both sides, before an inactive bound is met; at most 1."""
+    above, below, loose = _distances(nlp, at, active)
+    above, below = above[:, None], below[:, None]
+    slopes = np.vstack([np.array(at.jacobian @ directions), directions])[loose]
     room = []
-    for rates in (slopes[loose], -slopes[loose]):
+    for rates in (slopes, -slopes):
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.where(rates > 0, above / rates, np.where(rates < 0, below / -rates, np.inf))
         room.append(np.minimum(steps.min(axis=0, initial=1.0), 1.0))
@@ -212,6 +220,9 @@ class _Lagrangian:
         The free variables.
     hessian, jacobian : DM
         In variables of natural size, with unit rows.
+    metric : DM
+        Quadratic form that is at most 1 for every movement within the room that inactive limits leave: half of the mean
+        square of the changes of rows and variables, relative to their distances from the limits and to natural sizes.
     sizes : ndarray
         Scales of the variables by the widths of intervals, relative to natural sizes.
     """
@@ -219,6 +230,7 @@ class _Lagrangian:
     free: np.ndarray
     hessian: ca.DM
     jacobian: ca.DM
+    metric: ca.DM
     sizes: np.ndarray
 
     @property
@@ -233,8 +245,18 @@ class _Lagrangian:
         moves = directions @ vectors
         return values / np.maximum(np.abs(moves).max(axis=0, initial=0.0), 1e-300) ** 2, moves
 
+    def steepest(self) -> np.ndarray:
+        """Directions of least curvature relative to the metric, shape (free, some), from dense matrices."""
+        directions = _null_space(self.jacobian.full() * self.sizes) * self.sizes[:, None]
+        lengths = np.linalg.cholesky(directions.T @ self.metric.full() @ directions)
+        moves = np.linalg.solve(lengths, directions.T).T
+        values, vectors = np.linalg.eigh(moves.T @ self.hessian.full() @ moves)
+        return moves @ vectors[:, values < 0][:, :_CANDIDATES]
+
     def is_convex(self, shift: float) -> bool:
-        """Whether one factorisation shows that all curvatures are above -shift; False if it is inaccurate."""
+        """Whether one factorisation shows that all curvatures relative to the metric are above -shift; False if it is
+        inaccurate.
+        """
         return self._convex_factors(shift) is not None
 
     def _convex_factors(self, shift: float) -> Sequence[Any] | None:
@@ -247,7 +269,7 @@ class _Lagrangian:
 
         The inertia for growing shifts brackets that curvature within a factor of ten.
         """
-        shift, none = self.flat / self.free.size, np.zeros((self.free.size, 0))
+        shift, none = _FALL, np.zeros((self.free.size, 0))
         while not self.is_convex(10 * shift):
             shift *= 10
             if shift > _STEEPEST:
@@ -258,7 +280,7 @@ class _Lagrangian:
         count = self.jacobian.shape[0]
         block = np.random.default_rng(0).standard_normal((self.free.size, _BLOCK))
         for _ in range(_ITERATIONS):
-            right = np.vstack([block, np.zeros((count, _BLOCK))])
+            right = np.vstack([np.array(self.metric @ block), np.zeros((count, _BLOCK))])
             block = np.linalg.qr(np.array(ca.ldl_solve(right, *factors))[: self.free.size])[0]
         return block @ np.linalg.eigh(block.T @ np.array(self.hessian @ block))[1]
 
@@ -286,7 +308,7 @@ class _Lagrangian:
                 move = move - basis @ (weighted.T @ move)
             if np.linalg.norm(move) <= _RANK * size:
                 break
-            weight = np.array(self.hessian @ move).ravel() + _FALL * move
+            weight = np.array((self.hessian + _FALL * self.metric) @ move).ravel()
             length = np.sqrt(move @ weight)
             basis, weighted = np.column_stack([basis, move / length]), np.column_stack([weighted, weight / length])
             image = bent(basis[:, -1])
@@ -297,9 +319,9 @@ class _Lagrangian:
         return basis @ vectors[:, values < 0], -values[values < 0]
 
     def _factors(self, shift: float) -> Sequence[Any] | None:
-        """Factors of the conditions plus a multiple of the identity, LDL' without pivots; None if inaccurate."""
+        """Factors of the conditions plus a multiple of the metric, LDL' without pivots; None if inaccurate."""
         count = self.jacobian.shape[0]
-        upper = ca.horzcat(self.hessian + shift * ca.DM.eye(self.free.size), self.jacobian.T)
+        upper = ca.horzcat(self.hessian + shift * self.metric, self.jacobian.T)
         matrix = ca.vertcat(upper, ca.horzcat(self.jacobian, -_SOFT * ca.DM.eye(count)))
         factors = ca.ldl(matrix)
         right = np.random.default_rng(0).standard_normal((matrix.shape[0], 1))
@@ -324,11 +346,17 @@ def _lagrangian(
     free, rows = active.free, active.active
     natural, moving = _natural_sizes(nlp)[free], free.tolist()
     size = ca.diag(ca.DM(natural))
+    above, below, loose = _distances(nlp, at, active)
+    nearest = np.maximum(np.minimum(above, below), _NEAREST)
+    bounded = np.isfinite(nearest)
+    slopes = ca.vertcat(at.jacobian, ca.DM.eye(nlp.n_x))[np.flatnonzero(loose)[bounded].tolist(), moving] @ size
+    slopes = ca.diag(ca.DM(1 / nearest[bounded])) @ slopes
+    metric = slopes.T @ slopes / max(2 * slopes.shape[0], 1) + ca.DM.eye(free.size) / (2 * free.size)
     jacobian = at.jacobian[rows.tolist(), moving] @ size
     lengths = np.sqrt(np.array(ca.sum2(jacobian**2)).ravel())
     jacobian = ca.diag(ca.DM(1 / np.where(lengths > 0, lengths, 1.0))) @ jacobian
     hessian = at.hessian(kind, np.where(active.rows != 0, multipliers, 0.0))[moving, moving]
-    return _Lagrangian(free, size @ hessian @ size / cost, jacobian, nlp.scale_x[free] / natural)
+    return _Lagrangian(free, size @ hessian @ size / cost, jacobian, metric, nlp.scale_x[free] / natural)
 
 
 def _inertia(

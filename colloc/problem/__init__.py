@@ -12,7 +12,8 @@ smoothing          splines through samples, or near noisy ones
 statement          the base of all constraints: rows, times, numbers, values at ends, limits
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
 joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
-phase_functions    links and impacts between phases, and other functions of their ends
+phase_functions    links between phases, and other functions of their ends
+impacts            rigid impacts between phases
 signal             a quantity that varies in time, with names, units and bounds
 signals            all signals of a motion, by name, with units and bounds
 rows               the rows of any constraint, with bounds, names, units and natural sizes
@@ -33,11 +34,12 @@ from colloc.dynamics.rows import Rows
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
+from colloc.problem.impacts import Impact, impact
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.joint_parts import Motors, Spring
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
-from colloc.problem.phase_functions import Connection, Impact, PhaseEnds, PhasePoint, PhaseRows, connect, impact
+from colloc.problem.phase_functions import Connection, PhaseEnds, PhasePoint, PhaseRows, connect
 from colloc.problem.phases import Phases
 from colloc.problem.problem import Coordinates, JointState, Problem
 from colloc.problem.rows import bounded, natural_size, summed

@@ -31,6 +31,7 @@ from colloc.support.checks import (
 )
 
 _CLEARANCE = 0.1  # m, natural size of a distance between bodies
+_SHORTEST = 0.7  # length of a quaternion's spline between the points where it is one
 
 
 @dataclass(frozen=True)
@@ -80,20 +81,26 @@ def equation_of(state: State, horizon: Free) -> StateEquation:
 
 @dataclass(frozen=True)
 class UnitLength(Condition):
-    """Unit length of a ball joint's quaternion, on which the motion does not depend; made by `unit_length`."""
+    """Length of the spline of a ball joint's quaternion; made by `unit_length`.
+
+    The motion does not depend on it, as q at an instant is normalised. Length one at as many points as control points
+    determines the spline. Between them it may differ, but not vanish: through zero a motion could jump to the negative
+    quaternion, a whole turn in no time.
+    """
 
     follows = True
     at_control_points = True
 
 
 def unit_length(ball: str, places: tuple[slice, slice]) -> UnitLength:
-    """Unit length of a ball joint's quaternion along the path; `places` are its entries, as in `Model.balls`."""
+    """Length of a ball joint's quaternion along the path; `places` are its entries, as in `Model.balls`."""
     squared = partial(_squared_length, places=places[0])
-    return UnitLength(f"unit quaternion of {ball}", squared, 1.0, 1.0, WHOLE)
+    names = f"unit quaternion of {ball}", f"quaternion of {ball} away from zero"
+    return UnitLength(names[0], squared, (1.0, _SHORTEST**2), (1.0, np.inf), WHOLE, 1.0, "", names)
 
 
 def _squared_length(now: Instant, places: slice) -> Any:
-    return ca.sumsqr(now.q[places])
+    return ca.repmat(ca.sumsqr(now.q[places]), 2)
 
 
 @spelt

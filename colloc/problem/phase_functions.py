@@ -1,4 +1,4 @@
-"""Functions of the ends of phases: links, rigid impacts, and the rows and points of such functions."""
+"""Functions of the ends of phases: links, and the rows and points of such functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.dynamics.rows import Rows
 from colloc.model import Model
@@ -31,10 +30,7 @@ from colloc.support.checks import (
     text,
     unknown_name,
 )
-from colloc.support.lazy import cached_property
 from colloc.support.named import Named
-
-_AXES = "xyz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,30 +78,39 @@ class PhaseRows(NamedTuple):
     statement: Statement | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Connection(Statement):
-    """Continuity from the end of a phase to the start of another; made by `connect`."""
+class Joining(Statement):
+    """A statement by which a phase goes on from the end of another."""
 
     first: str  # first, second: names of the phases
     second: str
     # for joints of the second phase the joint of the first that each goes on from, and its factor
-    joints: Mapping[str, tuple[str, float]] | None = None
-    jumps: tuple[str, ...] = ()  # joints of the second phase whose positions may jump
-    q: bool = True  # q, qd, qdd, states: whether positions, velocities, accelerations and states go on
-    qd: bool = True
-    qdd: bool = False
-    states: bool = True
+    joints: Mapping[str, tuple[str, float]] | None
+    jumps: tuple[str, ...]  # joints of the second phase whose positions may jump
 
     where = Ends()
     follows = True
 
     @property
-    def name(self) -> str:
-        return f"{self.first} to {self.second}"
-
-    @property
     def joins(self) -> tuple[str, str]:
         return self.first, self.second
+
+
+@dataclass(frozen=True, eq=False)
+class Connection(Joining):
+    """Continuity from the end of a phase to the start of another; made by `connect`."""
+
+    first: str
+    second: str
+    joints: Mapping[str, tuple[str, float]] | None = None
+    jumps: tuple[str, ...] = ()
+    q: bool = True  # q, qd, qdd, states: whether positions, velocities, accelerations and states go on
+    qd: bool = True
+    qdd: bool = False
+    states: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.first} to {self.second}"
 
     @property
     def keeps_motion(self) -> bool:
@@ -115,8 +120,8 @@ class Connection(Statement):
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of the continuous quantities, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
-        pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
-        expressions, labels, units = _position_jumps(self, pairs, before, after) if self.q else ([], [], [])
+        pairs = joint_pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
+        expressions, labels, units = position_jumps(self, pairs, before, after) if self.q else ([], [], [])
         names, earlier_names = after.model.joint_names, before.model.joint_names
         for quantity, continuous, unit in (("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
             for joint, (earlier, factor) in pairs.items() if continuous else ():
@@ -129,7 +134,7 @@ class Connection(Statement):
             expressions.append(after.states[state] - before.states[state])
             labels += [f"{self.name}, {state}"] if size == 1 else [""] * size  # named by component
             units += [""] * size
-        return _zero(self.name, expressions, labels, units)
+        return zero_rows(self.name, expressions, labels, units)
 
 
 @spelt
@@ -173,132 +178,10 @@ def connect(
     text("second phase of a connection", second)
     for what, value in (("q", q), ("qd", qd), ("qdd", qdd), ("states", states)):
         flag(f"{what} of a connection", value)
-    return Connection(first, second, *_mapped(joints, jumps), q, qd, qdd, states)
+    return Connection(first, second, *mapped_joints(joints, jumps), q, qd, qdd, states)
 
 
-@dataclass(frozen=True, eq=False)
-class Impact(Statement):
-    """A rigid impact between two phases; made by `impact`."""
-
-    first: str
-    second: str
-    markers: Mapping[str, str]
-    joints: Mapping[str, tuple[str, float]] | None = None
-    jumps: tuple[str, ...] = ()
-    restitution: float = 0.0
-    held: bool = False
-    impulse: str = "impulse"
-
-    where = Ends()
-    follows = True
-
-    @property
-    def name(self) -> str:
-        return f"impact from {self.first} to {self.second}"
-
-    @property
-    def joins(self) -> tuple[str, str]:
-        return self.first, self.second
-
-    def unknowns_of(self, phase: str) -> tuple[Unknown, ...]:
-        return (self.unknown,) if phase == self.second else ()
-
-    @cached_property
-    def unknown(self) -> Unknown:
-        """The impulse, a constant of the second phase [N s]."""
-        return Unknown(self.impulse, sum(map(len, self.markers.values())), constant=True)
-
-    def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
-        """Jumps of positions, momenta less the impulse, and velocities of the contacts, to be zero."""
-        before, after = ends[self.first].end, ends[self.second].start
-        names = after.model.joint_names
-        pairs = _pairs(self, before.model, after.model)
-        if missing := [joint for joint in names if joint not in pairs]:
-            raise InputError(f"an impact needs all joints of phase {self.second!r}: {', '.join(missing)} not linked")
-        earlier = [before.model.joint_names.index(pairs[joint][0]) for joint in names]
-        factors = ca.SX([pairs[joint][1] for joint in names])
-        qd = factors * before.qd[earlier]
-        speeds = self._along(after)
-        impulse = after.constants[self.impulse]
-        # J' p, velocities being linear in qd.
-        jump = mass_matrix(after.model, after.q) @ (after.qd - qd) - ca.gradient(ca.dot(impulse, speeds), after.qd)
-        in_order = {joint: pairs[joint] for joint in names}
-        expressions, labels, units = _position_jumps(self, in_order, before, after)
-        expressions.append(jump)
-        labels += [f"{self.name}, momentum[{joint}]" for joint in names]
-        units += ["kg m2/s" if unit == "rad" else "kg m/s" for unit in after.model.screw_units]
-        if not self.held:
-            expressions.append(speeds + self.restitution * ca.substitute(speeds, after.qd, qd))
-            labels += [f"{self.name}, {m} {axis}" for m, axes in self.markers.items() for axis in axes]
-            units += ["m/s"] * self.unknown.size
-        return _zero(self.name, expressions, labels, units)
-
-    def _along(self, now: Instant) -> ca.SX:
-        """Velocities of the markers along their axes."""
-        velocities = {marker: now.marker(marker).velocity for marker in self.markers}
-        return ca.vertcat(*(velocities[m][_AXES.index(axis)] for m, axes in self.markers.items() for axis in axes))
-
-
-@spelt
-def impact(
-    first: str,
-    second: str,
-    markers: Mapping[str, str],
-    *,
-    joints: Mapping[str, Any] | None = None,
-    jumps: Sequence[str] = (),
-    restitution: float = 0.0,
-    held: bool = False,
-    impulse: str = "impulse",
-) -> Impact:
-    """A rigid impact: positions are continuous, and velocities jump by the impulse p of contacts.
-
-    M (qd+ - qd-) = J' p, and along the contacts' axes J qd+ = -e J qd- (Hurmuzlu and Marghitu 1994). With 0 <= e <= 1
-    along the normal, or e = 0 along all axes, no energy is created.
-
-    Parameters
-    ----------
-    first, second : str
-        Names of the phases.
-    markers : mapping of str to str
-        World axes along which each marker of the model hits something, such as "y" where it may slide, "xy" or "xyz".
-        The impulse is undetermined along axes in which no joint can move the marker.
-    joints, jumps :
-        As in `connect`, such as for a motion that continues as its mirror image; all joints of the second phase are
-        linked.
-    restitution : float
-        e, 0 to 1.
-    held : bool
-        Whether the second phase determines the velocities of its contacts, such as by an equation for their positions.
-    impulse : str
-        Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase, for costs and constraints
-        of the Phases and in `Solution.constants`. Functions of the phase itself cannot use it.
-
-    See Also
-    --------
-    connect
-
-    Examples
-    --------
-    >>> hit = co.impact("flight", "landing", {"sole": "y"})
-    """
-    text("first phase of an impact", first)
-    text("second phase of an impact", second)
-    markers = dict(mapping("markers of an impact", markers))
-    for marker, axes in markers.items():
-        text("marker of an impact", marker)
-        if not isinstance(axes, str) or not axes or len(set(axes)) < len(axes) or not set(axes) <= set(_AXES):
-            raise InputError(f"axes of marker {marker!r} must be some of the letters xyz, got {quoted(axes)}")
-    if not markers:
-        raise InputError("an impact needs a marker")
-    e = finite_number("restitution", restitution)
-    if not 0 <= e <= 1:
-        raise InputError(f"restitution must lie in [0, 1], got {quoted(restitution)}")
-    flag("held", held)
-    return Impact(first, second, markers, *_mapped(joints, jumps), e, held, text("impulse", impulse))
-
-
-def _mapped(joints: Any, jumps: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
+def mapped_joints(joints: Any, jumps: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
     """Joints with factors from a user's arguments, and the names of those that may jump."""
     pairs = {}
     for joint, value in mapping("joints of a connection", joints).items():
@@ -316,8 +199,8 @@ def _mapped(joints: Any, jumps: Any) -> tuple[dict[str, tuple[str, float]] | Non
     return None if joints is None else pairs, names
 
 
-def _pairs(
-    connection: Connection | Impact, first: Model, second: Model, *, linked: bool = True
+def joint_pairs(
+    connection: Joining, first: Model, second: Model, *, linked: bool = True
 ) -> Mapping[str, tuple[str, float]]:
     """The joint of the first phase, and the factor, from which each joint of the second continues."""
     for joint in connection.jumps:
@@ -338,8 +221,8 @@ def _pairs(
     return connection.joints
 
 
-def _position_jumps(
-    connection: Connection | Impact, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
+def position_jumps(
+    connection: Joining, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
 ) -> tuple[list[ca.SX], list[str], list[str]]:
     """Jumps of the positions of joints that may not jump, with labels and units.
 
@@ -375,7 +258,7 @@ def _position_jumps(
     return expressions, labels, units
 
 
-def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
+def zero_rows(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
     """Rows that must be zero; no rows without expressions."""
     if not expressions:
         return no_rows()

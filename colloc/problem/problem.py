@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import Any, NamedTuple
@@ -314,6 +314,24 @@ class Problem(Tabular, Portable):
         whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
         parts = () if self.coordinates is None else (self.coordinates,)
         return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": parts} | changes)
+
+    def with_opposite_ends(self, positions: Collection[int]) -> Problem:
+        """The problem with the negatives of some prescribed final positions, by their places in q.
+
+        Those of a quaternion are the same attitude, on the other way round.
+        """
+
+        def opposite(statement: Statement) -> Statement:
+            ends = [end for end in statement.end_values(self.instant) if (end.s, end.quantity) == (1, "q")]
+            changed = [end.row for end in ends if end.index in positions]
+            if not changed:
+                return statement
+            rows = statement.rows(self.instant)
+            lower, upper = rows.lower.copy(), rows.upper.copy()
+            lower[changed], upper[changed] = -upper[changed], -lower[changed]
+            return statement.with_bounds(rows, lower, upper)
+
+        return replace(self, subject_to=[opposite(statement) for statement in self.subject_to])
 
     @property
     def signals(self) -> list[Unknown]:

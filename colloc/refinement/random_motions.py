@@ -168,10 +168,17 @@ def _through(
     problem: Problem, start: np.ndarray, end: np.ndarray, reach: Reach, rng: np.random.Generator
 ) -> Trajectory:
     """A motion between two postures that passes a random one, or a part of the way to it, within their hull."""
-    line = start + _FRAMES[:, None] * (end - start)
+    model, line = problem.model, start + _FRAMES[:, None] * (end - start)
     way = rng.uniform(reach.lower, reach.upper) - line
-    share = rng.choice(_DETOURS) * _detour(_FRAMES, rng)
-    trajectory = trajectory_from(problem, Keyframes(_FRAMES, line + share[:, None] * way))
+    share = (rng.choice(_DETOURS) * _detour(_FRAMES, rng))[:, None]
+    postures = line + share * way
+    if model.balls:
+        start, end = model.of_unit_length(np.array([start, end]))
+        turned = model.displaced(start, _FRAMES[:, None] * model.displacement(start, end))
+        turned = model.displaced(turned, share * rng.uniform(-np.pi, np.pi, model.n))
+        for places, _ in model.balls.values():
+            postures[:, places] = turned[:, places]
+    trajectory = trajectory_from(problem, Keyframes(_FRAMES, postures))
     return trajectory if problem.model.n else _with_random_states(problem, trajectory, rng)
 
 

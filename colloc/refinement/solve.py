@@ -19,7 +19,7 @@ from colloc.refinement.levels import all_levels, at_optimum
 from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
 from colloc.refinement.run import Run
 from colloc.solution import PhasesSolution, Solution
-from colloc.solution.warm_start import MotionGuess, PhaseGuess
+from colloc.solution.warm_start import MotionGuess, PhaseGuess, by_way_of_guess
 from colloc.solver import Solver, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
@@ -183,6 +183,8 @@ def solve(
         has_curve = curve is not None or isinstance(problem, BaseNLP)
         steps = default_plan(tol, has_curve=has_curve) if plan is None else checked_plan(plan)
         chosen, deadline = chosen_solver(solver), _deadline(begin, seconds)
+        if not isinstance(problem, BaseNLP):
+            problem = by_way_of_guess(problem, guess)
         ordered = None if isinstance(problem, BaseNLP) else OrderedCosts(problem)
         with part("build"):
             nlp = _program(problem if ordered is None else ordered.posed, curve, compile, guessed=guess is not None)

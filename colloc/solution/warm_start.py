@@ -14,6 +14,7 @@ from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Start, Status
 from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, PhasesNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
+from colloc.transcription.guess import by_way_of
 
 PhaseGuess = Keyframes | Guess | Solution | Mapping[str, Any] | None  # a mapping by signal
 MotionGuess = PhaseGuess | BaseSolution  # or a mapping by phase
@@ -38,8 +39,24 @@ def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray)
         same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
         near_optimum = optimal and not same and guess.problem is nlp.problem
-    x = blended(nlp, _decision_vector(nlp, guess), parameters)
+    x = blended(nlp, _on_the_side_of_ends(nlp, _decision_vector(nlp, guess)), parameters)
     return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near_optimum=near_optimum)
+
+
+def by_way_of_guess(problem: Problem | Phases, guess: MotionGuess) -> Problem | Phases:
+    """A problem whose final quaternions have the signs that a guess reaches: see `by_way_of`."""
+    if guess is None or not any(phase.model.balls for phase in problem.phases.values()):
+        return by_way_of(problem)
+    check_kind(problem, guess)
+    return by_way_of(problem, {name: _frames(phase) for name, phase in _by_phase(problem, guess).items()})
+
+
+def _frames(guess: PhaseGuess) -> Keyframes | Guess | Mapping[str, Any] | None:
+    """A guess with the postures of a solution in its place."""
+    if not isinstance(guess, Solution):
+        return guess
+    s = np.unique(guess.t) / guess.duration
+    return Keyframes(s, np.asarray(guess.at(s * guess.duration).q))
 
 
 def _decision_vector(nlp: NLP | PhasesNLP, guess: MotionGuess) -> np.ndarray:
@@ -48,6 +65,19 @@ def _decision_vector(nlp: NLP | PhasesNLP, guess: MotionGuess) -> np.ndarray:
         return guess.x
     guesses = _by_phase(nlp.problem, guess)
     return np.concatenate([_packed(phase, guesses[name]) for name, phase in nlp.phases.items()])
+
+
+def _on_the_side_of_ends(nlp: NLP | PhasesNLP, x: np.ndarray) -> np.ndarray:
+    """A decision vector with the negatives of quaternions that begin, or else end, opposite to fixed ones."""
+    x = x.copy()
+    for motion in nlp.motions:
+        layout = motion.grid.layout
+        points = layout["q"] - layout.offset + motion.part.start
+        for places, _ in motion.problem.model.balls.values():
+            fixed = [k for k in (points[0, places], points[-1, places]) if (nlp.lower[k] == nlp.upper[k]).all()]
+            if fixed and x[fixed[0]] @ nlp.lower[fixed[0]] < 0:
+                x[points[:, places]] *= -1
+    return x
 
 
 def _has_variables_of(solution: BaseSolution, nlp: NLP | PhasesNLP) -> bool:

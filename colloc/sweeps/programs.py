@@ -7,6 +7,7 @@ from colloc.problem.ordered import check_one_cost
 from colloc.refinement.starts import Curves
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP, checked_curves, default_curves
+from colloc.transcription.guess import by_way_of
 from colloc.transcription.nlp import Recipe
 
 
@@ -21,5 +22,6 @@ def first_program(
             raise InputError(f"curve must be left out for an NLP: pass it to co.transcribe, got {quoted(curve)}")
         return DeferredNLP.of(problem)
     check_one_cost(problem)
+    problem = by_way_of(problem)
     curves = checked_curves(problem, default_curves(problem, guessed=guessed) if curve is None else curve)
     return DeferredNLP(problem, {name: Recipe(phase) for name, phase in curves.items()})

@@ -54,7 +54,8 @@ class Grid:
     torques: Torques
     extra: Points | None = None  # nodes in addition to those of the curve, where limits were exceeded
     rates: bool = False  # whether sites have jerk and torque rates, which need additional variables
-    # whether sites see uncorrected splines without torques, instead of projecting dependent joints
+    # whether sites see uncorrected splines without torques, instead of projecting dependent joints and normalising
+    # quaternions
     plain: bool = False
 
     @cached_property
@@ -130,6 +131,7 @@ class Grid:
         slots = Slots(s * T, T, rates[0], qd, qdd, nan, nan, nan, u[0], changes, x[0], x[1], *shared)
         if self.plain:
             return LocalView(w, d, parameters, slots)
+        slots = slots._replace(q=self.problem.model.normalised(slots.q))
         if self.problem.coordinates is not None:
             slots = slots._replace(**self.problem.coordinates.motion(slots.q, slots.qd, slots.qdd)._asdict())
         slots, torques = self.torques.put(slots, w)
@@ -161,7 +163,7 @@ class Grid:
         index, symbols = shared.index, shared.symbols
         if not index.size:  # a site has at least one variable
             index, symbols = self.layout.duration, ca.SX.sym("T")
-        local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n, 1)), np.zeros(1)
+        local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n_q, 1)), np.zeros(1)
         return EvaluationPoints(local, Slices.of(index[:, None]), at[None], at)
 
     def on(self, points: Points) -> EvaluationPoints:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
 _INTERVALS = 20
+_ON_THE_WAY = 201  # times at which a guess is followed from one attitude to the next
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ def line(start: Any, end: Any) -> Keyframes:
 @spelt
 def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     """A guess through postures at given fractions of the duration, straight lines in between.
+
+    Quaternions turn about a fixed axis from one posture to the next, by at most half a turn, whatever their signs; only
+    from a quaternion to exactly its negative by a whole one.
 
     Parameters
     ----------
@@ -120,14 +125,14 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
     elif isinstance(guess, Keyframes) or callable(guess):
-        q = _through("guess", guess, problem.model.n_q, T)
+        q = _through("guess", guess, problem.model.n_q, T, problem.model)
     else:
         raise InputError(
             "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of signal to such, or a "
             f"Solution, got {quoted(guess)}"
         )
-    if problem.model.balls:
-        q = partial(_of_unit_length, problem.model, q)
+    if problem.model.balls and callable(guess):
+        q = partial(_sampled_on_one_side, problem.model, q)
     if coordinates is not None:
         q = _closed(coordinates, q, default=default)
     values = {u.name: u.guess for u in problem.all_unknowns}
@@ -145,6 +150,51 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         return start + s[:, None] * (end - start)
 
     return Trajectory(q, T, signal, lambda name: along[name](np.zeros(1))[0] if name in along else values[name])
+
+
+@overload
+def by_way_of(problem: Problem, guesses: Mapping[str, Any] | None = None) -> Problem: ...
+
+
+@overload
+def by_way_of(problem: Phases, guesses: Mapping[str, Any] | None = None) -> Phases: ...
+
+
+def by_way_of(problem: Problem | Phases, guesses: Mapping[str, Any] | None = None) -> Problem | Phases:
+    """The problem with final quaternions on the side that guesses by phase reach from the initial ones.
+
+    Without a guess the nearer side, unless exactly the negative quaternion is prescribed, a whole turn. It is the same
+    object if no sign changes.
+    """
+    if guesses is None:
+        guesses = dict.fromkeys(problem.phases)
+    phases = {name: _by_way_of(phase, guesses[name]) for name, phase in problem.phases.items()}
+    if all(phase is problem.phases[name] for name, phase in phases.items()):
+        return problem
+    return replace(problem, phases=phases) if isinstance(problem, Phases) else phases[""]
+
+
+def _by_way_of(problem: Problem, guess: Any) -> Problem:
+    model, prescribed = problem.model, prescribed_postures(problem)
+    balls = [places for places, _ in model.balls.values() if not np.isnan(prescribed[:, places]).any()]
+    if not balls:
+        return problem
+    start, end = np.where(np.isnan(prescribed), model.neutral, prescribed)
+    path = np.array([start, end])
+    guess = guess.get("q") if isinstance(guess, Mapping) else guess
+    if guess is not None:
+        path = trajectory_from(problem, guess).q(np.linspace(0, 1, _ON_THE_WAY))
+    path = _on_one_side(model, path)
+    opposite = [p for p in balls if (path[0, p] @ start[p]) * (path[-1, p] @ end[p]) < 0]
+    return problem.with_opposite_ends(np.r_[tuple(opposite)].tolist()) if opposite else problem
+
+
+def _on_one_side(model: Model, postures: np.ndarray) -> np.ndarray:
+    """Successive postures, shape (N, n_q), with quaternions on the side of those before them."""
+    postures = model.of_unit_length(postures)
+    for k in range(1, len(postures)):
+        postures[k] = model.by_shortest_turns(postures[k - 1], postures[k])
+    return postures
 
 
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -179,17 +229,40 @@ def _closed(
     return closed
 
 
-def _of_unit_length(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray:
-    return model.of_unit_length(q(s))
+def _sampled_on_one_side(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray:
+    order = np.argsort(s, kind="stable")
+    postures = np.empty((s.size, model.n_q))
+    postures[order] = _on_one_side(model, q(s[order]))
+    return postures
 
 
-def _through(what: str, guess: Keyframes | Guess, n: int, T: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Keyframes or a function of time as a function of normalised times: (N,) -> (N, n)."""
+def _between(frames: Keyframes, s: np.ndarray, model: Model | None = None) -> np.ndarray:
+    """Keyframes at normalised times, shape (N, n): straight lines, and shortest turns of quaternions of a model."""
+    values = np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, frames.s, column) for column in frames.q.T)])
+    if model is None or not model.balls or frames.s.size == 1:
+        return values
+    postures = _on_one_side(model, frames.q)
+    along = np.array([model.displacement(*ends) for ends in pairwise(postures)])
+    k = np.clip(np.searchsorted(frames.s, s, side="right") - 1, 0, len(along) - 1)
+    share = np.clip((s - frames.s[k]) / (frames.s[k + 1] - frames.s[k]), 0, 1)
+    turned = model.displaced(postures[k], share[:, None] * along[k])
+    for places, _ in model.balls.values():
+        values[:, places] = turned[:, places]
+    return values
+
+
+def _through(
+    what: str, guess: Keyframes | Guess, n: int, T: float, model: Model | None = None
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Keyframes or a function of time as a function of normalised times: (N,) -> (N, n).
+
+    With a model they are postures.
+    """
     if isinstance(guess, Keyframes):
         if guess.q.shape[1] != n:
             named = "guess postures" if what == "guess" else what
             raise InputError(f"{named} must have shape ({n},), got shape ({guess.q.shape[1]},)")
-        return lambda s: np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, guess.s, q) for q in guess.q.T)])
+        return lambda s: _between(guess, s, model)
     function(what, guess, "a function of time", "t")
     return lambda s: np.array([finite_array(f"{what} at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
@@ -277,7 +350,7 @@ def _in_phases(what: str, phases: Mapping[str, Problem], ends: np.ndarray, guess
     """A guess of the whole motion, divided into phases; numbers are the same in all of them."""
     if isinstance(guess, Keyframes):
         return {
-            name: _piece(guess, start / ends[-1], end / ends[-1])
+            name: _piece(guess, start / ends[-1], end / ends[-1], phases[name].model if what == "guess" else None)
             for name, start, end in zip(phases, ends, ends[1:], strict=False)
         }
     if callable(guess):
@@ -290,29 +363,45 @@ def _later(guess: Guess, start: float, t: float) -> Any:
     return guess(start + t)
 
 
-def _piece(frames: Keyframes, start: float, end: float) -> Keyframes:
+def _piece(frames: Keyframes, start: float, end: float, model: Model | None) -> Keyframes:
+    """The part of keyframes between two fractions of the duration; of postures, if with a model."""
     inside = frames.s[(frames.s > start) & (frames.s < end)]
     s = np.concatenate([[start], inside, [end]])
-    return Keyframes((s - start) / (end - start), np.column_stack([np.interp(s, frames.s, q) for q in frames.q.T]))
+    postures = model is not None and frames.q.shape[1] == model.n_q
+    return Keyframes((s - start) / (end - start), _between(frames, s, model if postures else None))
 
 
 def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyframes]:
-    """Lines through the postures that phases prescribe, joint by joint; at the middle of its bounds if none does."""
-    postures_at: dict[str, dict[float, float]] = {}
+    """Lines through the postures that phases prescribe, joint by joint; at the middle of its bounds if none does.
+
+    A ball joint takes part with all entries of its quaternion.
+    """
+    values_at: dict[tuple[str, ...], dict[float, np.ndarray]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
         for t, posture in zip(times, prescribed_postures(problem), strict=True):
-            for joint, value in zip(problem.model.position_names, posture.tolist(), strict=True):
-                if not np.isnan(value):
-                    postures_at.setdefault(joint, {}).setdefault(float(t), value)
+            for names, places in _separate(problem.model):
+                if not np.isnan(posture[places]).any():
+                    values_at.setdefault(names, {}).setdefault(float(t), posture[places])
     lines = {}
     for (name, problem), *times in zip(phases.items(), ends, ends[1:], strict=False):
         postures = np.tile(resting_posture(problem), (2, 1))
-        for j, joint in enumerate(problem.model.position_names):
-            if joint in postures_at:
-                when, where = np.array(sorted(postures_at[joint].items())).T
-                postures[:, j] = np.interp(times, when, where)
+        for names, places in _separate(problem.model):
+            if names in values_at:
+                when = sorted(values_at[names])
+                frames = np.tile(postures[0], (len(when), 1))
+                frames[:, places] = [values_at[names][t] for t in when]
+                between = _between(Keyframes(np.array(when), frames), np.array(times), problem.model)
+                postures[:, places] = between[:, places]
         lines[name] = line(*postures)
     return lines
+
+
+def _separate(model: Model) -> list[tuple[tuple[str, ...], slice]]:
+    """Names and places of the positions of every joint: one, or those of a quaternion."""
+    of_balls = {places.start: places for places, _ in model.balls.values()}
+    inside = {k for places in of_balls.values() for k in range(places.start + 1, places.stop)}
+    parts = [of_balls.get(k, slice(k, k + 1)) for k in range(model.n_q) if k not in inside]
+    return [(tuple(model.position_names[part]), part) for part in parts]
 
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -569,6 +569,13 @@ def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: i
     return worst
 
 
+def _without_torque(nlp: BaseNLP) -> list[str]:
+    """Joints whose own limits hold their torque at zero."""
+    models = [phase.problem.model for phase in nlp.phases.values()]
+    joints = [pair for model in models for pair in zip(model.joint_names, model.joints, strict=True)]
+    return list(dict.fromkeys(name for name, joint in joints if joint.limits.torque == (0.0, 0.0)))
+
+
 def check_determined(nlp: BaseNLP) -> None:
     """Raise InputError for an NLP with more equations than unknowns; names the constraints with most equations."""
     counts = {}
@@ -582,6 +589,11 @@ def check_determined(nlp: BaseNLP) -> None:
         listed = ", ".join(f"{counts[name]} of {name!r}" for name in most)
         passive = list(dict.fromkeys(joint for phase in nlp.phases.values() for joint in phase.problem.passive))
         motors = f", or add actuators to joint {shown(passive)} (co.Motors)" if passive else ""
+        if still := _without_torque(nlp):
+            motors += (
+                f"; torque limits of 0 hold joint {shown(still)} at zero torque: if they are unknown, lift them, by "
+                'limits={"torque": None} where a file is read'
+            )
         raise InputError(
             f"{equations} equations ({listed}) for {unknowns} unknowns on {nlp.described_curve}: an equation along the "
             "path fixes as many unknowns as a joint has; leave out equations or end conditions that follow from others"

@@ -32,7 +32,8 @@ def point_to_point(
     model : Model
         With limits of velocity, acceleration or torque on its joints, see `Limits`.
     start, end : shape (n_q,) [rad, m]
-        With unit quaternions; the sign of the end's quaternion chooses the direction of rotation.
+        With unit quaternions. A ball joint makes at most half a turn, whatever their signs, unless the end has exactly
+        the negative quaternion of the start: then it makes a whole turn.
     duration : Free or float, optional [s]
         By default free, up to slightly more than the duration of the straight line within the limits. A curve with few
         intervals may need more; `TimeOptimalLine.breakpoints` gives a mesh that does not.
@@ -69,6 +70,7 @@ def point_to_point(
     a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))
     if (a == b).all():
         raise InputError(f"start and end are the same posture: {start!r}")
+    b = model.by_shortest_turns(a, b)
     way = model.displacement(a, b)
     rest = [initial(q=a, qd=0.0), final(q=b, qd=0.0)]
     problem = Problem(model, 1.0 if duration is None else duration, time(), rest)

@@ -18,11 +18,12 @@ from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
 
 
-def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
+def constraint_blocks(whole: Grid, fixed: FixedEnds) -> list[Block]:
     """Constraints of the grid's problem, without rows that bounds of the variables already imply."""
-    problem, blocks = grid.problem, []
+    problem, blocks = whole.problem, []
     known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, entry in problem.rows.items():
+        grid = whole.as_splines if entry.constraint.at_control_points else whole
         equal = entry.rows.lower == entry.rows.upper
         along = equal & entry.constraint.where.along
         if along.any():

@@ -13,7 +13,7 @@ from colloc.problem import Phases, Problem
 from colloc.problem.ordered import check_one_cost
 from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import reraise_interrupt
-from colloc.transcription.guess import default_curves
+from colloc.transcription.guess import by_way_of, default_curves
 from colloc.transcription.nlp import NLP, Recipe
 from colloc.transcription.phases import PhasesNLP
 
@@ -81,6 +81,7 @@ def transcribe(
     <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Phases)
+    problem = by_way_of(problem)
     return program_of(problem, default_curves(problem) if curve is None else curve, dynamics, sensitivities, compile)
 
 

@@ -80,6 +80,11 @@ def test_an_effort_of_zero_is_doubted_with_the_argument_that_lifts_it(urdf):
     with pytest.warns(co.support.InputWarning, match=r"unknown, limits=\{\"torque\": None\} lifts it"):
         from_urdf(urdf(effort=0.0))
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=(1.0, 0.5), qd=0.0)]
+    with pytest.warns(co.support.InputWarning):
+        without = from_urdf(urdf(effort=0.0)).model
+    unmoved = co.Problem(without, co.Free(0.05, 20.0), co.duration(), ends)
+    with pytest.raises(co.InputError, match="torque limits of 0 hold joint j1, j2 at zero torque: if they are unknown"):
+        co.solve(unmoved, co.BSpline(12))
     model = from_urdf(urdf(effort=0.0), limits={"torque": None}).model
     fastest = co.solve(co.Problem(model, co.Free(0.05, 20.0), co.duration() + rates(), ends), co.BSpline(12))
     assert fastest.duration > 1 / 3  # s, at 3 rad/s

@@ -290,3 +290,31 @@ def test_the_figure_shows_torques_with_their_switching_functions(certificate):
     assert np.sum(switching.get_ylim()) == pytest.approx(0.0)
     assert hamiltonian.get_ylabel().startswith("Hamiltonian")
     assert gain.get_xlabel() == "time [s]"
+
+
+def nose() -> co.Problem:
+    """Newton's body of least resistance, as long as its radius is: the time is the radius, the drag is half a sum."""
+    y, slope = co.State("y", rate=lambda now: now.slope), co.Unknown("slope", lower=0.0)
+    drag = co.integral(lambda now: 2 * now.t / (1 + now.slope**2))
+    ends = [co.initial(states={"y": 0.0}), co.final(states={"y": 1.0})]
+    return co.Problem(None, 1.0, drag, ends, [y, slope])  # pyright: ignore[reportArgumentType]
+
+
+def test_a_weak_minimum_is_told_from_a_strong_one():
+    """Newton's body has a flat tip and then a slope of one (Goldstine 1980): with smaller slopes it is no optimum.
+
+    The motion from a straight line has a local minimum of the program, with slopes below one.
+    """
+    tip, end = 0.3509425720484, 1.9168012456412  # from the parametric form, solved for a length of one
+    best = 0.374815987627634  # its integral by SciPy's quad
+    weak = co.solve(nose(), co.BSpline(20), tol=1e-3)
+    line = co.optimality.certify(weak)["minimum principle"]
+    assert weak.status is co.solver.Status.SOLVED
+    assert weak.cost > 1.001 * best
+    assert line.passed is None
+    assert line.value > 1e-3
+    assert "gain of signals far from those of the motion, such as slope = " in line.detail
+    slopes = {"slope": lambda t: [0.0 if t < tip else 1 + (end - 1) * (t - tip) / (1 - tip)]}
+    strong = co.solve(nose(), co.BSpline(20), guess=slopes, tol=1e-3)
+    assert strong.cost == pytest.approx(best, rel=1e-4)
+    assert co.optimality.certify(strong)["minimum principle"].passed

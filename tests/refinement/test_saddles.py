@@ -128,3 +128,29 @@ def test_a_minimum_by_gauss_and_newton_needs_no_second_derivatives(monkeypatch):
     problem = co.Problem(two_link(), 1.0, effort, ends)
     squares = co.Ipopt(hessian=co.solver.Hessian.GAUSS_NEWTON)
     assert co.solve(problem, co.BSpline(12), solver=squares).success
+
+
+@pytest.mark.parametrize(("turn", "shortest"), [(np.pi, 3.2431), (np.pi / 2, 2.4211)])
+def test_a_body_turns_faster_than_about_the_axis_of_its_turn(turn: float, shortest: float):
+    """The turn about a fixed axis is stationary by symmetry (Bilimoria and Wie 1993: 3.2431 s is the least for half of
+    one); each of its falling directions by itself soon meets a torque limit on the refined grid.
+    """
+    ball = co.Model(co.spherical("ball", sequence="quaternion", mass=1.0, inertia=(1.0, 1.0, 1.0)), gravity=(0, 0, 0))
+    end = (np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2))
+    ends = [co.initial(q=(1, 0, 0, 0), qd=0), co.final(q=end, qd=0), co.bounds(tau=(-1, 1))]
+    answer = co.solve(co.Problem(ball, co.Free(0.05, 20), co.duration(), ends))
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.duration == pytest.approx(shortest, rel=2e-4)
+    assert answer.duration < 0.97 * 2 * np.sqrt(turn)  # about the axis
+
+
+def test_a_whole_turn_ends_at_the_negative_quaternion_and_is_refined_at_its_switches():
+    """It takes 6.14 s about its axis, 5.01 s about the axis of least inertia, and less about changing axes."""
+    ball = co.Model(co.spherical("ball", sequence="quaternion", mass=1.0, inertia=(1.0, 1.2, 1.5)), gravity=(0, 0, 0))
+    ends = [co.initial(q=(1, 0, 0, 0), qd=0), co.final(q=(-1, 0, 0, 0), qd=0), co.bounds(tau=(-1, 1))]
+    answer = co.solve(co.Problem(ball, co.Free(0.05, 20), co.duration(), ends))
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.plan[-1] == "AtSwitches()"
+    assert answer.duration == pytest.approx(4.3895, rel=1e-4)
+    q = answer.at(np.linspace(0, answer.duration, 20001)).q
+    assert np.abs(np.linalg.norm(q, axis=1) - 1).max() < 1e-6

@@ -1,0 +1,143 @@
+"""Impacts between two bodies: momenta and energies in closed form, random trees, blows and catches that are solved."""
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio
+import pytest
+
+import colloc as co
+from tests.support.random_trees import numbers, pinocchio_tree, random_state, random_tree
+
+pin: Any = pinocchio  # has no type stubs
+SLOTS = co.problem.Slots._fields
+
+
+def solve(problem: Any, curve: Any = None, **given: Any) -> Any:
+    return co.solve(problem, curve, compile=False, progress=False, **given)
+
+
+def rows_of(impact: Any, model: co.Model, q: Any, before: Any, after: Any, impulse: Any) -> np.ndarray:
+    """Rows of an impact between two phases, at given velocities and an impulse."""
+    still = co.Problem(model, 1.0)
+    across = co.Phases({"a": still, "b": still}, [impact]).rows["impact from a to b"]
+    slots = [np.zeros(across.function.size1_in(k)) for k in range(across.function.n_in())]
+    for offset, velocity in ((0, before), (len(SLOTS), after)):
+        slots[offset + SLOTS.index("q")], slots[offset + SLOTS.index("qd")] = q, velocity
+    slots[len(SLOTS) + SLOTS.index("constants")] = impulse
+    return numbers(across.function(*slots))
+
+
+# -- the equations -----------------------------------------------------------------------------------------------------
+
+
+def pinocchio_jacobian(other: Any, tree: co.Model, body: str, q: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Jacobian of the point of a body that is at a place in the world, then of its angular velocity, shape (6, n)."""
+    joint = other.joints[tree.index(body)]
+    data = other.model.createData()
+    pin.computeJointJacobians(other.model, data, q)
+    pin.updateFramePlacements(other.model, data)
+    turned = pin.getJointJacobian(other.model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).reshape(6, -1)
+    arm = place - data.oMi[joint].translation
+    return np.vstack([turned[:3] - pin.skew(arm) @ turned[3:], turned[3:]])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_bodies_of_random_trees_share_an_impulse(seed):
+    """J M^-1 J' p of Pinocchio's matrices, the hit along one moving normal, all axes, or with turns."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, virtual=False)
+    if len(tree.bodies) < 2:
+        pytest.skip("one body only")
+    hits, hit = (tree.bodies[k].name for k in rng.choice(len(tree.bodies), 2, replace=False))
+    marked = co.Model(tree.bodies, gravity=tree.gravity, name=tree.name, markers={"face": (hits, (0.1, -0.2, 0.3))})
+    state, other = random_state(rng, tree), pinocchio_tree(tree)
+    q, before = other.into(state.q), other.into(state.qd)
+    at = ca.SX.sym("q", tree.n)
+    place = numbers(
+        ca.Function("place", [at], [co.model.point_motion(tree, hits, (0.1, -0.2, 0.3), q=at).position])(state.q)
+    )
+    J = np.subtract(*(pinocchio_jacobian(other, tree, name, q, place.ravel()) for name in (hits, hit)))
+    kind = ("normal", "axes", "grip")[seed % 3]
+    normal = rng.normal(size=3)
+    along = {"normal": lambda now: normal, "axes": "xyz", "grip": "xyz"}[kind]
+    J = {"normal": normal[None] / np.linalg.norm(normal) @ J[:3], "axes": J[:3], "grip": J}[kind]
+    if np.linalg.matrix_rank(J, 1e-3) < len(J):
+        pytest.skip("the bodies cannot move relative to each other")
+    e = 0.0 if kind == "grip" else float(rng.uniform(0, 1))
+    M = pin.crba(other.model, other.model.createData(), q).reshape(tree.n, tree.n)
+    M = np.triu(M) + np.triu(M, 1).T
+    inverse = np.linalg.inv(M)
+    p = np.linalg.solve(J @ inverse @ J.T, -(1 + e) * J @ before)
+    after = before + inverse @ J.T @ p
+    impact = co.impact("a", "b", {"face": along}, on=hit, turns="xyz" * (kind == "grip"), restitution=e)
+    rows = rows_of(impact, marked, state.q, state.qd, other.back(after), p)
+    np.testing.assert_allclose(rows, 0.0, atol=1e-9 * max(1.0, np.abs(M).max() * np.abs(after).max(), np.abs(p).max()))
+    assert after @ M @ after <= before @ M @ before * (1 + 1e-9)
+
+
+def discs(m: tuple[float, float], r: tuple[float, float]) -> co.Model:
+    """Two discs that are free in a plane, with a marker at the edge of the first."""
+    bodies = []
+    for name, mass, radius in zip("ab", m, r, strict=True):
+        inertia = (1.0, 1.0, mass * radius**2 / 2)
+        bodies += [
+            co.Body(f"x{name}", co.prismatic((1, 0, 0))),
+            co.Body(f"y{name}", co.prismatic((0, 1, 0)), f"x{name}"),
+            co.Body(name, co.revolute((0, 0, 1)), f"y{name}", mass=mass, inertia=inertia),
+        ]
+    return co.Model(bodies, gravity=(0, 0, 0), markers={"edge": ("a", (r[0], 0, 0)), "middle": ("a", (0, 0, 0))})
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("e", [0.0, 0.4, 1.0])
+def test_two_discs_collide_as_in_textbooks(e, rough):
+    """Reduced masses along the line of centres, and across it where the edges stick (Brach 2007)."""
+    (m1, m2), (r1, r2), angle = (2.0, 0.5), (0.3, 0.2), 0.7
+    n, t = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    v1, w1, v2, w2 = np.array([1.0, 0.5]), 3.0, np.array([-2.0, 0.1]), -1.0
+    across = t @ (v1 - v2) + w1 * r1 + w2 * r2
+    pn = -(1 + e) * (n @ (v1 - v2)) / (1 / m1 + 1 / m2)
+    pt = -across / (3 / m1 + 3 / m2) if rough else 0.0  # 1/m + r^2/I, I = m r^2/2
+    p = pn * n + pt * t
+    after = np.array([*v1 + p / m1, w1 + 2 * pt / (m1 * r1), *v2 - p / m2, w2 + 2 * pt / (m2 * r2)])
+    q, before = np.array([0, 0, angle, *(r1 + r2) * n, 0.0]), np.array([*v1, w1, *v2, w2])
+    if rough:  # e along the normal, none across: two directions, as two functions of the same place
+        model = discs((m1, m2), (r1, r2))
+        markers = {**model.markers, "edge again": model.markers["edge"]}
+        model = co.Model(model.bodies, gravity=(0, 0, 0), markers=markers)
+        along = {"edge": lambda now: now.rotation("a")[:, 0], "edge again": lambda now: now.rotation("a")[:, 1]}
+        hit, impulse = co.impact("a", "b", along, on="b", restitution=(e, 0.0)), [pn, pt]
+    else:
+        model = discs((m1, m2), (r1, r2))
+        centres = {"middle": lambda now: now.point("a").position - now.point("b").position}
+        hit, impulse = co.impact("a", "b", centres, on="b", restitution=e), [-pn]
+    np.testing.assert_allclose(rows_of(hit, model, q, before, after, impulse), 0.0, atol=1e-12)
+    weights = np.array([m1, m1, m1 * r1**2 / 2, m2, m2, m2 * r2**2 / 2])
+    lost = (1 - e**2) * (n @ (v1 - v2)) ** 2 / (1 / m1 + 1 / m2) + rough * across**2 / (3 / m1 + 3 / m2)
+    assert weights @ (before**2 - after**2) == pytest.approx(lost)
+
+
+# -- wrong calls -------------------------------------------------------------------------------------------------------
+
+
+def rows_of_discs(*given: Any, **more: Any) -> np.ndarray:
+    zero = np.zeros(6)
+    return rows_of(co.impact("a", "b", *given, **more), discs((1, 1), (1, 1)), zero, zero, zero, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: co.impact("a", "b", {"edge": "x"}, restitution=(0.5, 0.5)), r"restitution must have shape \(1,\)"),
+        (lambda: co.impact("a", "b", {"edge": "x"}, turns="z", restitution=0.5), "bodies do not turn must be 0"),
+        (lambda: co.impact("a", "b", {"edge": "x"}, turns="zz"), "turns of an impact must be some of the letters xyz"),
+        (lambda: rows_of_discs({"edge": "x"}, on="a"), "marker 'edge' is on 'a', the body that it should hit"),
+        (lambda: rows_of_discs({"edge": "x"}, on="c"), "no body named 'c'"),
+        (lambda: rows_of_discs({"edge": lambda now: now.q[:2]}), r"direction of marker 'edge' must have shape \(3,\)"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(call, message):
+    with pytest.raises(co.InputError, match=message):
+        call()
