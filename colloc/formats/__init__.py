@@ -5,6 +5,7 @@ urdf, srdf     readers of robots
 urdf_writer    URDF files from models
 mjcf           MuJoCo's files, compiled by MuJoCo
 osim           OpenSim's files, with their components in osim_document and forces in osim_forces
+loop_files     companions of URDF files, with loops and motors
 limits         limits that take the place of those in a file
 muscle_data    muscles of files
 contact_data   contact of files

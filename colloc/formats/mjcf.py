@@ -58,7 +58,8 @@ def from_mjcf(
     gravity, keyframes as postures, and the posture of the file as "initial". Passive parts of free and ball joints are
     read except for springs, those of their turns only on quaternions.
     Connects and welds become `loops`, couplings of joints those of the model. Motors and other actuators of joints give
-    limits of torque and `gears`; in a file with actuators and without loops, other joints have no torque.
+    limits of torque and `gears`; in a file with actuators other joints have no torque, or in one with loops are passive
+    in `Reading.chain`.
 
     Parameters
     ----------
@@ -166,7 +167,8 @@ class _MjcfReader:
         self._unread()
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
-        return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears, tuple(shapes))
+        changed, driven = tuple(notes.changed), tuple(motors) if loops else ()
+        return Reading(model, changed, notes.left_out, tuple(loops), kept, gears, tuple(shapes), actuators=driven)
 
     def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
         """A body without limits of its joint if that follows another by a curve."""

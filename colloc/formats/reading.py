@@ -14,13 +14,13 @@ import numpy as np
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.formats.numbers import parse_numbers
-from colloc.loops import Loop
+from colloc.loops import ClosedChain, Loop
 from colloc.model import Model
 from colloc.muscles.files import from_file
 from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
 from colloc.problem.joint_parts import Motors, Spring
-from colloc.support.checks import InputError, count, quoted, shortened, text, warn
+from colloc.support.checks import InputError, count, quoted, shortened, text, unknown_name, warn
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -131,6 +131,8 @@ class Reading(Tabular, Portable):
         Forces between contact shapes.
     springs : tuple of Spring
         Springs and dampers at joints: parts of a problem, like `muscles`, `contact` and `motors`.
+    actuators : tuple of str
+        Joints that motors drive, in a file that names them.
 
     Examples
     --------
@@ -161,10 +163,46 @@ class Reading(Tabular, Portable):
     contact_shapes: tuple[ContactShape, ...] = ()
     contact_laws: tuple[ContactLaw, ...] = ()
     springs: tuple[Spring, ...] = ()
+    actuators: tuple[str, ...] = ()
 
     def __post_init__(self):
         for name in ("postures", "gears"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def chain(self, guess: Any = None, **options: Any) -> ClosedChain:
+        """The closed chain of the model and its loops, driven by the motors of the file.
+
+        Parameters
+        ----------
+        guess : str, float or shape (n_q,) [rad, m], optional
+            Where the search for the assembly starts: the name of a posture of the file, or as in `ClosedChain`; by
+            default the posture "initial" if the file has one, else zero.
+        **options
+            As in `ClosedChain`; by default its `actuators` are those of the file, and all others are passive.
+
+        Raises
+        ------
+        InputError
+            For a file without loops, an unknown posture, and as in `ClosedChain`.
+
+        Examples
+        --------
+        >>> reading = co.formats.Reading(chain.model, loops=chain.loops, actuators=("crank",))
+        >>> closed = reading.chain(guess=(1.0, -0.5, 1.5))
+        >>> closed.mobility, closed.actuators
+        (1, ('crank',))
+        """
+        if not self.loops:
+            raise InputError(f"the file of {self.model.name!r} has no loops")
+        if guess is None:
+            guess = "initial" if "initial" in self.postures else 0.0
+        if isinstance(guess, str):
+            if guess not in self.postures:
+                raise unknown_name("posture", guess, self.postures)
+            known = {**dict(zip(self.model.position_names, self.model.neutral, strict=True)), **self.postures[guess]}
+            guess = [known[name] for name in self.model.position_names]
+        options = {"actuators": self.actuators or None} | options
+        return ClosedChain(self.model, self.loops, guess=guess, **options)
 
     @cached_property
     def muscles(self) -> Muscles:
@@ -232,6 +270,7 @@ class Reading(Tabular, Portable):
             ("contact shape", "contact shapes", len(self.contact_shapes)),
             ("contact law", "contact laws", len(self.contact_laws)),
             ("spring", "springs", len(self.springs)),
+            ("motor", "motors", len(self.actuators)),
         )
         read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
         rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]

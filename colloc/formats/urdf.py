@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
+from colloc.formats.loop_files import Companion, read_companion
 from colloc.formats.numbers import parse_number, parse_numbers
 from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.formats.srdf import read_postures
@@ -28,7 +29,7 @@ from colloc.formats.xml import (
     vector_of,
     wrong,
 )
-from colloc.model.ball import BALLS, QUATERNION
+from colloc.model.ball import BALLS, QUATERNION, ball_chain
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.floating import FREE, free_chain, joint_chain
@@ -59,6 +60,7 @@ def from_urdf(
     srdf: str | os.PathLike[str] | None = None,
     balls: str = "angles",
     limits: Mapping[str, Any] | None = None,
+    loops: str | os.PathLike[str] | None = None,
 ) -> Reading:
     """The mechanism of a URDF file.
 
@@ -92,6 +94,11 @@ def from_urdf(
         Changes of "position", "velocity", "acceleration" or "torque" limits, of all joints or by joint: (lower, upper)
         replaces those in the file, a factor scales them, and None lifts them. Many files write an effort of 0 for one
         that nobody knows: ``limits={"torque": None}``.
+    loops : str or PathLike, optional
+        A companion file with the loops of the robot, which a URDF cannot have, for `Reading.chain`: JSON, or YAML with
+        PyYAML (extra `yaml`). It maps "closed_loop" to pairs of links or joints whose frames coincide, "type" to a "6d"
+        (weld) or "3d" (ball joint) for each, "name_mot" to the joints with motors, and "joint_name" to joints that are
+        of another kind, "joint_type": "SPHERICAL", "FIXED" at zero, or about two axes of the joint, as "UJOINT_XY".
 
     Returns
     -------
@@ -139,6 +146,9 @@ def from_urdf(
         reader.notes.leave_out(f"<{tag}>", "the robot")
     known: dict[str, Coupling] = {}
     couplings = {name: _coupling(name, joints, known) for name in joints if reader.mimics(name, joints)}
+    companion = Companion() if loops is None else read_companion(loops)
+    companion.check(joints)
+    reader.kinds = companion.kinds
     bodies: list[Body] = []
     for link, joint in _outward(robot, links, joints):
         with lines_of(links[link] if joint is None else joint):
@@ -153,7 +163,10 @@ def from_urdf(
         model = model.frozen(held) if held else model
     gears = reader.gears(robot, joints)
     postures = {} if srdf is None else read_postures(srdf, model, reader.notes)
-    return Reading(model, tuple(reader.notes.changed), reader.notes.left_out, (), postures, gears, tuple(reader.shapes))
+    children = {name: child_of(joint, "child", f"joint {name!r}").get("link", "") for name, joint in joints.items()}
+    ties, motors = companion.loops(links, children), companion.driven(model.joint_names, joints, reader.notes)
+    changed, left_out = tuple(reader.notes.changed), reader.notes.left_out
+    return Reading(model, changed, left_out, ties, postures, gears, tuple(reader.shapes), actuators=motors)
 
 
 def _root(path: str | os.PathLike[str]) -> Element:
@@ -188,7 +201,7 @@ def _outward(
             if child in carriers:
                 raise InputError(
                     f"link {child!r} is carried by two joints, {carriers[child]!r} and {name!r}: "
-                    "close loops by co.loops"
+                    "close loops by the argument loops"
                 )
         carriers[child] = name
         children[parent].append((child, joint))
@@ -250,6 +263,7 @@ class _UrdfReader:
         self.notes, self._limits = Notes(), limits
         self._folder, self._colors = folder, colors
         self.shapes: list[LinkShape] = []
+        self.kinds: Mapping[str, str] = {}
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
 
@@ -279,10 +293,24 @@ class _UrdfReader:
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
         for tag in others(joint, known):
             self.notes.leave_out(f"<{tag}>", "joints", label)
+        if other := self.kinds.get(label):
+            self.notes.changed.append(f"joint {label!r}, {kind}, is {other}, as the companion file has it")
+            return self._replaced(self._body(link, fixed(_placement(joint, what), name=label), parent), label, other)
         if kind in ("floating", "planar"):
             body = self._body(link, fixed(_placement(joint, f"joint {label!r}")), parent)
             return free_chain(body, label, self._sequence) if kind == "floating" else self._planar(body, joint, label)
         return [self._body(link, self._joint(joint, label, kind), parent)]
+
+    def _replaced(self, body: Body, label: str, kind: str) -> list[Body]:
+        """A body on a joint of a companion file: a ball joint, two hinges, or fixed."""
+        if kind == "FIXED":
+            return [body]
+        if kind == "SPHERICAL" and self._sequence == QUATERNION:
+            return ball_chain(body, label, {})
+        letters = self._sequence if kind == "SPHERICAL" else kind[-2:].lower()
+        return joint_chain(
+            body, {}, {f"{label}_r{letter}": np.eye(3)["xyz".index(letter)].tolist() for letter in letters}
+        )
 
     def _planar(self, body: Body, joint: Element, label: str) -> list[Body]:
         """Two slides in the plane and a turn about its normal."""

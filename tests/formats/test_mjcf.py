@@ -488,3 +488,20 @@ def test_files_that_are_none_and_a_missing_mujoco_are_told(tmp_path, monkeypatch
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(co.InputError, match=r"pip install 'colloc\[mujoco\]'"):
         co.formats.from_mjcf(written(tmp_path, MOTORS))
+
+
+def test_the_chain_of_a_file_starts_in_its_posture_and_has_its_motors(tmp_path):
+    bar = '<geom type="capsule" fromto="0 0 0 {x} 0 0" size=".01" mass="1"/>'
+    text = f"""<mujoco model="bars"><worldbody>
+      <body name="crank"><joint name="crank" axis="0 0 1" ref="50"/>{bar.format(x=0.2)}
+        <body name="rod" pos=".2 0 0"><joint name="rod" axis="0 0 1"/>{bar.format(x=0.4)}</body></body>
+      <body name="rocker" pos=".5 0 0"><joint name="rocker" axis="0 0 1"/>{bar.format(x=0.4)}</body>
+    </worldbody>
+    <equality><connect name="pin" body1="rod" body2="rocker" anchor=".4 0 0"/></equality>
+    <actuator><motor joint="crank" ctrllimited="true" ctrlrange="-5 5"/></actuator>
+    <keyframe><key name="up" qpos="1 -.4 1.8"/></keyframe></mujoco>"""
+    reading = co.formats.from_mjcf(written(tmp_path, text))
+    assert (reading.actuators, set(reading.postures)) == (("crank",), {"initial", "up"})
+    chain = reading.chain("up")
+    assert (chain.actuators, chain.mobility) == (("crank",), 1)
+    assert reading.chain("up", actuators=["rocker"]).actuators == ("rocker",)

@@ -1,4 +1,4 @@
-"""Random closed chains: random trees with frames tied where they happen to be."""
+"""Random closed chains: random trees with frames tied where they happen to be; and closed chains in Pinocchio."""
 
 from __future__ import annotations
 
@@ -211,3 +211,38 @@ def multiplier_forward(chain: Closed, q: np.ndarray, qd: np.ndarray, tau: np.nda
     held = [held_rows(loop.kind, axis) for loop, axis in zip(chain.loops, chain.axes, strict=True)]
     shares = np.split(found[n:], np.cumsum([len(rows) for rows in held])[:-1])
     return Saddle(found[:n], np.array([(rows.T @ x).reshape(2, 3) for rows, x in zip(held, shares, strict=True)]))
+
+
+def constrained_acceleration(chain: loops.ClosedChain, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """Accelerations of all joints under the torques of all joints, shape (n,).
+
+    For hinges, slides and angles. Welds are contacts of six rows and ball joints of three; a hinge is two ball joints
+    on its axis.
+    """
+    tree = pinocchio_tree(chain.model)
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for loop in chain.loops:
+        kind = pin.ContactType.CONTACT_6D if loop.kind == "weld" else pin.ContactType.CONTACT_3D
+        for shift in _pins(loop):
+            ends = []
+            for frame in (loop.first, loop.second):
+                k = None if frame.body is None else chain.model.index(frame.body)
+                joint, offset = (0, pin.SE3.Identity()) if k is None else (tree.joints[k], tree.offsets[k])
+                ends += [joint, offset * pin.SE3(numbers(frame.placement) @ numbers(co.placement(shift)))]
+            models.append(pin.RigidConstraintModel(kind, tree.model, *ends, pin.ReferenceFrame.LOCAL))
+            datas.append(models[-1].createData())
+    data = tree.model.createData()
+    pin.initConstraintDynamics(tree.model, data, models, datas)
+    settings = pin.ProximalSettings(1e-15, 1e-15, 1e-6, 100)  # for rows that follow from others
+    state = tree.into(q), tree.into(qd), tree.into(tau)
+    qdd = pin.constraintDynamics(tree.model, data, *state, models, datas, settings)
+    return tree.back(qdd)
+
+
+def _pins(loop: Loop) -> list[np.ndarray]:
+    """Points in the frames of a loop that coincide."""
+    if loop.kind in ("weld", "spherical"):
+        return [np.zeros(3)]
+    assert loop.kind == "revolute"
+    axis = np.linalg.eigh(loop.upright)[1][:, -1]
+    return [np.zeros(3), 0.1 * axis]
