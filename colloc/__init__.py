@@ -2,7 +2,7 @@
 
 Define a mechanism (`Model`) and a motion problem (`Problem`), and `solve` it, on a default curve or your own
 (`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` is the error of the answer between its nodes. A motion in
-phases is a `Phases`, a sequence of problems.
+phases is a `Phases`, a sequence of problems. Problems that share a design are `Cases`.
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
@@ -59,14 +59,13 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc.model import (
         Body as Body, Capsule as Capsule, Limits as Limits, Load as Load, Model as Model, Passive as Passive,
         dh_prismatic as dh_prismatic, dh_revolute as dh_revolute, fixed as fixed, floating as floating,
-        helical as helical, placement as placement, prismatic as prismatic, revolute as revolute,
-        spherical as spherical,
+        placement as placement, prismatic as prismatic, revolute as revolute, spherical as spherical,
     )
     from colloc.problem import (
-        Free as Free, Motors as Motors, Parameter as Parameter, Phases as Phases, Problem as Problem, Spring as Spring,
-        State as State, Unknown as Unknown, at as at, boundary as boundary, bounds as bounds, clearance as clearance,
-        connect as connect, duration as duration, final as final, final_cost as final_cost, impact as impact,
-        initial as initial, integral as integral, path as path, penalty as penalty, track as track,
+        Cases as Cases, Free as Free, Motors as Motors, Parameter as Parameter, Phases as Phases, Problem as Problem,
+        Spring as Spring, State as State, Unknown as Unknown, at as at, boundary as boundary, bounds as bounds,
+        clearance as clearance, connect as connect, duration as duration, final as final, final_cost as final_cost,
+        impact as impact, initial as initial, integral as integral, path as path, penalty as penalty, track as track,
     )
     from colloc.refinement import SolveError as SolveError, refine as refine, solve as solve
     from colloc.solution import Solution as Solution, verify as verify
@@ -81,11 +80,11 @@ _TOP = {
     "curves": "BSpline HermiteSimpson Radau",
     "dynamics.evaluator": "Evaluator",
     "model": (
-        "Body Capsule Limits Load Model Passive dh_prismatic dh_revolute fixed floating helical placement "
+        "Body Capsule Limits Load Model Passive dh_prismatic dh_revolute fixed floating placement "
         "prismatic revolute spherical"
     ),
     "problem": (
-        "Free Motors Parameter Phases Problem Spring State Unknown at boundary bounds clearance connect duration "
+        "Cases Free Motors Parameter Phases Problem Spring State Unknown at boundary bounds clearance connect duration "
         "final final_cost impact initial integral path penalty track"
     ),
     "refinement": "SolveError refine solve",
@@ -111,7 +110,7 @@ _PACKAGES = {
     "loops": "",
     "model": (
         "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape Target avoidance_pairs "
-        "hull_around point_motion reach"
+        "hull_around helical point_motion reach"
     ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "

@@ -97,7 +97,7 @@ def helical(
 
     Examples
     --------
-    >>> screw = co.helical(axis=(0, 0, 1), pitch=0.005 / (2 * np.pi))  # 5 mm a turn
+    >>> screw = co.model.helical(axis=(0, 0, 1), pitch=0.005 / (2 * np.pi))  # 5 mm a turn
     """
     along = unit_vector("axis", axis)
     screw, before = Screw(along, finite_number("pitch", pitch) * along), _placed(placement)

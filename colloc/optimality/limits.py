@@ -249,7 +249,7 @@ def entry_times(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
     """
     durations, start = {}, {}
     for phase, program in nlp.phases.items():
-        start[phase] = sum(durations.values())
+        start[phase] = sum(durations.values()) if nlp.in_sequence else 0.0
         durations[phase] = float(x[nlp.parts[phase]][program.grid.layout.duration[0]])
     times = np.full(nlp.n_g + nlp.n_x, np.nan)
     for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):

@@ -197,22 +197,15 @@ class Sensitivity:
         """Changes of the starts of all phases [s]."""
         starts, start = {}, 0.0
         for name, phase in self.solution.nlp.phases.items():
-            starts[name] = start
+            starts[name] = start if self.solution.problem.in_sequence else 0.0
             start += float(change[self.solution.nlp.parts[name]][phase.grid.layout.duration[0]])
         return starts
 
     def _by_phase(self, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Phases with the indices of their times, and these times since the start of the phase."""
-        solution, total = self.solution, self.solution.duration
-        if not ((t >= -1e-9 * total) & (t <= total * (1 + 1e-9))).all():
-            raise InputError(f"t must be one or more times within [0, {total:.6g}] s, got {quoted(t)}")
-        starts = np.array(list(solution.start_times.values()))
-        numbers = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, starts.size - 1)
-        return [
-            (name, np.flatnonzero(numbers == k), np.clip(t[numbers == k] - starts[k], 0.0, phase.duration))
-            for k, (name, phase) in enumerate(solution.phases.items())
-            if (numbers == k).any()
-        ]
+        """Phases with the indices of their times, and these times since the start of the phase [s]."""
+        parts, places = self.solution.by_phase(t), np.argsort(self.solution.order(t))
+        ends = np.cumsum([times.size for _, times in parts])
+        return [(name, place, times) for (name, times), place in zip(parts, np.split(places, ends[:-1]), strict=True)]
 
     @cached_property
     def effects(self) -> tuple[float, ...]:

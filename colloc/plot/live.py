@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -14,6 +15,7 @@ import numpy as np
 
 from colloc.muscles import Muscles
 from colloc.plot.recording import Recording, solution_recording
+from colloc.plot.sampling import one_by_one
 from colloc.plot.viewer import Viewer, viewer
 from colloc.refinement import Iteration
 from colloc.solution import PhasesSolution, Solution
@@ -41,8 +43,8 @@ class LiveViewer(Viewer):
 
     Parameters
     ----------
-    guess : Recording
-        The motion shown before the solve.
+    guess : sequence of Recording
+        The motion shown before the solve, or one for each case.
     title : str
     slow : float, optional
         Ratio of the durations of playback and motion.
@@ -61,8 +63,10 @@ class LiveViewer(Viewer):
 
     _allowed: ClassVar[str] = "allow-scripts allow-same-origin"  # gives access to the memory of the tab
 
-    def __init__(self, guess: Recording, title: str, slow: float | None = None, muscles: Muscles | None = None):
-        super().__init__(viewer([guess], title, slow).page, title)
+    def __init__(
+        self, guess: Sequence[Recording], title: str, slow: float | None = None, muscles: Muscles | None = None
+    ):
+        super().__init__(viewer(guess, title, slow).page, title)
         self._slow, self._muscles = slow, muscles
         self._key = f"colloc {uuid4()}"
         self._file: Path | None = None
@@ -71,7 +75,7 @@ class LiveViewer(Viewer):
 
     def _begin(self) -> None:
         self._kept: list[Iteration] = []
-        self._drawings: dict[Iteration, Recording] = {}
+        self._drawings: dict[Iteration, list[Recording]] = {}
         self._last: Iteration | None = None
         self._seen, self._stride, self._over = 0, 1, False
         self._start, self._next, self._spent = 0.0, 0.0, 0.0  # s
@@ -98,7 +102,7 @@ class LiveViewer(Viewer):
         begin = time.perf_counter()
         if begin > self._next:
             self._drawn(now)
-            shown = [self._drawings[kept] for kept in self._kept if kept in self._drawings]
+            shown = [part for kept in self._kept for part in self._drawings.get(kept, [])]
             self._show([*shown, *self._tail()], live=True)
             end = time.perf_counter()
             self._spent += end - begin
@@ -109,9 +113,12 @@ class LiveViewer(Viewer):
         if self._over:  # without an iteration
             self._begin()
         self._over = True
-        recordings = [*map(self._drawn, self._affordable()), *self._tail()]
+        recordings = [*(part for now in self._affordable() for part in self._drawn(now)), *self._tail()]
         if answer is not None:
-            recordings.append(solution_recording(answer, "end", muscles=self._muscles))
+            named = zip(*one_by_one([answer], None), strict=True)
+            recordings += [
+                solution_recording(one, _named("end", answer, name), muscles=self._muscles) for one, name in named
+            ]
         if recordings:
             self._show(recordings, live=False)
 
@@ -138,14 +145,19 @@ class LiveViewer(Viewer):
 
     def _tail(self) -> list[Recording]:
         """The last iterate, unless it is among the kept ones."""
-        return [] if self._last is None or self._last in self._kept else [self._drawn(self._last)]
+        return [] if self._last is None or self._last in self._kept else self._drawn(self._last)
 
-    def _drawn(self, now: Iteration) -> Recording:
+    def _drawn(self, now: Iteration) -> list[Recording]:
+        """An iterate, or its cases one by one."""
         if now not in self._drawings:
             words = f"cost {short(now.cost)}, infeasibility {now.infeasibility:.1e}"
-            times = np.linspace(0.0, now.solution.duration, _TIMES)
-            drawn = solution_recording(now.solution, _name(now), muscles=self._muscles, times=times, detail=words)
-            self._drawings[now] = drawn
+            self._drawings[now] = [
+                solution_recording(
+                    one, _named(_name(now), now.solution, name), muscles=self._muscles,
+                    times=np.linspace(0.0, one.duration, _TIMES), detail=words,
+                )
+                for one, name in zip(*one_by_one([now.solution], None), strict=True)
+            ]  # fmt: skip
         return self._drawings[now]
 
     def _show(self, recordings: list[Recording], *, live: bool) -> None:
@@ -170,3 +182,8 @@ class LiveViewer(Viewer):
 
 def _name(now: Iteration) -> str:
     return f"iterate {now.number}" if now.round == 1 else f"round {now.round}, iterate {now.number}"
+
+
+def _named(name: str, solution: Solution | PhasesSolution, case: str) -> str:
+    """A name with that of a case."""
+    return name if solution.problem.in_sequence else f"{name}, {case}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Unpack
 
@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from colloc.plot.figure import Canvas, figure, panels
 from colloc.plot.posture import Spread, drawn_model, in_turn, skeleton, skeleton_of, time_axis
-from colloc.plot.sampling import checked, fine_times
+from colloc.plot.sampling import checked, fine_times, one_by_one
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, places, skeleton_from
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain
@@ -41,6 +41,7 @@ def motion(
     start and end. A mechanism that moves in the x-y, x-z or y-z plane is drawn in this plane, one that moves along a
     line over time, others in space. The cross is the world's origin, squares are attachments to the world, slides are
     dotted, obstacles are grey; shapes are those that the problem keeps apart. Phases may have different mechanisms.
+    Cases are drawn side by side.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def motion(
     frames : int
         Number of snapshots, including start and end.
     ax : Axes, optional
-        Axes that are replaced by axes of the right kind, in the plane or in space.
+        Axes that are replaced by axes of the right kind, in the plane or in space; one for each case.
 
     Raises
     ------
@@ -61,7 +62,9 @@ def motion(
     """
     checked(solution)
     count("frames", frames, at_least=2)
-    return _page(partial(skeleton, solution), fine_times(solution), frames, canvas)
+    drawn, names = one_by_one([solution], None)
+    poses = {name: (partial(skeleton, one), fine_times(one)) for name, one in zip(names, drawn, strict=True)}
+    return _page(poses, frames, canvas)
 
 
 @figure
@@ -93,23 +96,30 @@ def guess(
     """
     instance("problem", problem, Problem | Phases)
     count("frames", frames, at_least=2)
-    pose, duration = guess_pose(problem, guess)
-    solved = isinstance(guess, Solution | PhasesSolution)
-    times = fine_times(guess) if solved else np.linspace(0, duration, _FINE)
-    return _page(pose, times, frames, canvas)
+    times = fine_times(guess) if isinstance(guess, Solution | PhasesSolution) and guess.problem.in_sequence else None
+    poses = {
+        name: (pose, np.linspace(0, duration, _FINE) if times is None else times)
+        for name, (pose, duration) in guess_poses(problem, guess).items()
+    }
+    return _page(poses, frames, canvas)
 
 
-def guess_pose(problem: Problem | Phases, guess: Any) -> tuple[Pose, float]:
-    """The stick figure of the initial motion of a solve, and its duration [s]."""
+def guess_poses(problem: Problem | Phases, guess: Any) -> Mapping[str, tuple[Pose, float]]:
+    """The stick figure of the initial motion of a solve, and its duration [s]; for cases one of each, by name."""
     if not all(phase.model.n for phase in problem.phases.values()):
         raise InputError("a problem of states alone has no stick figure: co.plot.signals draws its solution")
     check_kind(problem, guess)
-    if isinstance(guess, Solution | PhasesSolution):
-        return partial(skeleton, guess), guess.duration
-    guesses = phase_guesses(problem, guess)
-    starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
-    poses, durations = zip(*starts, strict=True)
-    return in_turn(poses, durations), sum(durations)
+    if isinstance(guess, Solution | PhasesSolution) and (problem.in_sequence or not guess.problem.in_sequence):
+        drawn, names = one_by_one([guess], None)
+        named = zip(names if len(drawn) > 1 else [""], drawn, strict=True)
+        return {name: (partial(skeleton, one), one.duration) for name, one in named}
+    solved = isinstance(guess, Solution)
+    guesses = dict.fromkeys(problem.phases, guess) if solved else phase_guesses(problem, guess)
+    starts = {name: _start(phase, guesses[name]) for name, phase in problem.phases.items()}
+    if not problem.in_sequence:
+        return starts
+    poses, durations = zip(*starts.values(), strict=True)
+    return {"": (in_turn(poses, durations), sum(durations))}
 
 
 def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleton], float]:
@@ -130,19 +140,23 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
     return pose, start.duration
 
 
-def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
-    """The stick figure on a new figure, or in the place of some axes."""
-    page = panels(1, 1, (7.0, 6.4), **canvas)
-    if not page.borrowed:
-        page.axes[0, 0].remove()
-        legend_below(page.figure, draw_poses(page.figure, 111, pose, fine, frames))
-        return page.figure
-    place = page.axes[0, 0].get_subplotspec()
-    if place is None:
-        raise InputError("ax must be made by subplots, so that it can be replaced")
-    page.axes[0, 0].remove()
-    handles = draw_poses(page.figure, place, pose, fine, frames)
-    page.figure.axes[-1].legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, **LEGEND)
+def _page(poses: Mapping[str, tuple[Pose, np.ndarray]], frames: int, canvas: Canvas) -> Figure:
+    """Stick figures on a new figure, side by side with their names if there are several, or in the place of axes."""
+    many = len(poses) > 1
+    page = panels(1, len(poses), (7.0 if not many else 5.0 * len(poses), 6.4), **canvas)
+    for ax, (name, (pose, fine)) in zip(page.axes[0], poses.items(), strict=True):
+        place = ax.get_subplotspec()
+        if place is None:
+            raise InputError("ax must be made by subplots, so that it can be replaced")
+        ax.remove()
+        handles = draw_poses(page.figure, place, pose, fine, frames)
+        if many:
+            page.figure.axes[-1].set_title(plain(name))
+        if page.borrowed or many:
+            style: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "ncols": 2}
+            page.figure.axes[-1].legend(handles=handles, **style, **LEGEND)
+        else:
+            legend_below(page.figure, handles)
     return page.figure
 
 

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 from colloc.plot.figure import Canvas, Panels, figure, panels
-from colloc.plot.sampling import by_phase, checked, fine_times, models, title_of
+from colloc.plot.sampling import by_phase, fine_times, models, one_by_one, title_of
 from colloc.plot.style import (
     DASHES,
     INK,
@@ -32,7 +32,7 @@ from colloc.problem import Instant
 from colloc.problem.signal import Signal
 from colloc.problem.signals import columns_of
 from colloc.solution import PhasesSolution, Solution
-from colloc.support.checks import InputError, as_tuple, quoted, text, unknown_name
+from colloc.support.checks import InputError, as_tuple, unknown_name
 from colloc.support.display import shown
 
 TIME = "time [s]"
@@ -56,7 +56,8 @@ def joints(
 ) -> Figure:
     """Joint positions and velocities over time, of one solution or of several on top of each other.
 
-    Revolute joints, prismatic joints and ball joints on quaternions each have a column of panels.
+    Revolute joints, prismatic joints and ball joints on quaternions each have a column of panels. Cases are drawn as
+    several solutions.
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ def joints(
     >>> figure = co.plot.joints(solution, width="column")
     """
     curves = _curves(solutions, labels, "q", "qd")
-    model = solutions[0].problem.model
-    columns = joint_panels(solutions[0])
+    first = curves[0].solution
+    model, columns = first.problem.model, joint_panels(first)
     size = (8.0 if len(columns) == 1 else 10.5, 5.4)
     page = panels(2, len(columns), size, **canvas)
     for curve in curves:
@@ -126,15 +127,15 @@ def torques(
     >>> figure = co.plot.torques(solution, coarse, labels=["refined", "coarse"])
     """
     curves = _curves(solutions, labels, "tau")
-    drawn = torque_panels(*solutions)
+    first, drawn = curves[0].solution, torque_panels(*(curve.solution for curve in curves))
     if not drawn:
-        raise InputError(f"no joint of {title_of(solutions[0])!r} is driven: {_advice(solutions[0])}")
+        raise InputError(f"no joint of {title_of(first)!r} is driven: {_advice(first)}")
     page = panels(len(drawn), 1, (8.0, 2.0 + 2.0 * len(drawn)), **canvas)
     handles: list[Line2D] = []
     for curve in curves:
         handles = draw_panels(page.axes[:, 0], drawn, curve)
     driven = {j for panel in drawn for j in panel.members}
-    of_joints = joint_handles(solutions[0].problem.model, many=len(curves) > 1)
+    of_joints = joint_handles(first.problem.model, many=len(curves) > 1)
     _finish(page, curves, [*(handle for j, handle in enumerate(of_joints) if j in driven), *handles])
     return page.figure
 
@@ -177,13 +178,11 @@ def signals(
     --------
     >>> figure = co.plot.signals(solution, names=["tau"])
     """
-    for solution in solutions:
-        checked(solution)
-    chosen = _chosen(solutions, names)
+    chosen = _chosen(one_by_one(solutions, labels)[0], names)
     curves = _curves(solutions, labels, *chosen)
-    drawn = signal_panels(solutions, chosen)
+    first, drawn = curves[0].solution, signal_panels([curve.solution for curve in curves], chosen)
     if not drawn:
-        raise InputError(f"signals {shown(chosen)} of {title_of(solutions[0])!r} are all zero")
+        raise InputError(f"signals {shown(chosen)} of {title_of(first)!r} are all zero")
     narrow = is_narrow(canvas.get("width"), canvas.get("figsize"), NARROW)
     count = 1 if narrow or canvas.get("ax") is not None else min(3, -(-len(drawn) // _TALL))
     columns = [part.tolist() for part in np.array_split(np.arange(len(drawn)), count)]
@@ -194,7 +193,7 @@ def signals(
     for curve in curves:
         handles = draw_panels(axes, drawn, curve)
     for ax, panel in zip(axes, drawn, strict=True):
-        component_legend(ax, solutions[0], panel, inside=narrow or page.borrowed)
+        component_legend(ax, first, panel, inside=narrow or page.borrowed)
     _finish(page, curves, handles, below=True)
     return page.figure
 
@@ -229,14 +228,15 @@ def reactions(
     >>> figure = co.plot.reactions(solution)
     """
     curves = _curves(solutions, labels)
-    loads = [bearing_loads(solution) for solution in solutions]
+    drawn = [curve.solution for curve in curves]
+    loads = [bearing_loads(solution) for solution in drawn]
     names = {name for of_solution in loads for norms in of_solution.values() for name in norms}
     if not names:
-        raise InputError(f"no bearing of {title_of(solutions[0])!r} carries a load: {_advice(solutions[0])}")
+        raise InputError(f"no bearing of {title_of(drawn[0])!r} carries a load: {_advice(drawn[0])}")
     page = panels(2, 1, (8.0, 5.4), **canvas)
     for curve, of_solution in zip(curves, loads, strict=True):
         draw_reactions(page.axes[:, 0], curve.solution, of_solution, curve.linestyle)
-    _finish(page, curves, [handle for name, handle in body_handles(*solutions).items() if name in names])
+    _finish(page, curves, [handle for name, handle in body_handles(*drawn).items() if name in names])
     return page.figure
 
 
@@ -260,18 +260,13 @@ def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str
     """The solutions, which must have the same signals of these names, with their line styles."""
     if not solutions:
         raise InputError("pass one or more solutions, see co.solve")
-    for solution in solutions:
-        checked(solution)
-        _check_signals(solutions[0], solution, names)
-    titles = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
-    if len(titles) != len(solutions):
-        raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
-    for title in titles:
-        text("label", title)
-    if len(solutions) == 1 and labels is None:
-        return [Curve(solutions[0])]
+    drawn, titles = one_by_one(solutions, labels)
+    for solution in drawn:
+        _check_signals(drawn[0], solution, names)
+    if len(drawn) == 1 and labels is None:
+        return [Curve(drawn[0])]
     curves = []
-    for k, (solution, title) in enumerate(zip(solutions, titles, strict=True)):
+    for k, (solution, title) in enumerate(zip(drawn, titles, strict=True)):
         line = DASHES[k % len(DASHES)]
         curves.append(Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(title))))
     return curves

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from colloc.plot.figure import Canvas, figure, panels
-from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress
+from colloc.plot.sampling import checked, one_by_one
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, plain
 from colloc.solution import PhasesSolution, Solution
 from colloc.support.checks import InputError
 
@@ -102,7 +102,7 @@ def error(
     ----------
     solution : Solution or PhasesSolution
     ax : Axes, optional
-        By default those of a new figure.
+        By default those of a new figure; one for each case.
 
     Raises
     ------
@@ -113,19 +113,23 @@ def error(
     --------
     >>> figure = co.plot.error(solution)
     """
-    error = checked(solution).error
-    page = panels(1, 1, (8.0, 3.6), **canvas)
-    ax = page.axes[0, 0]
-    handles = []
-    for name, source in error.sources.items():
-        values, color = source.per_interval, _COLORS.get(name, PURPLE)
-        if values.max() > _LOWEST:
-            steps = ax.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=color, linewidth=1.6)
-            steps.set_label(name)
-            handles.append(Line2D([], [], color=color, linewidth=1.6, label=name))
-    ax.set_yscale("log")
-    limit = ax.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
-    ax.set_xlim(0, solution.duration)
-    dress(ax, "time [s]", "relative error")
-    page.legend([*handles, limit])
+    drawn, names = one_by_one([solution], None)
+    page = panels(len(drawn), 1, (8.0, 1.2 + 2.4 * len(drawn)), **canvas)
+    handles: dict[str, Line2D] = {}
+    for ax, one, case in zip(page.axes[:, 0], drawn, names, strict=True):
+        for name, source in one.error.sources.items():
+            values, color = source.per_interval, _COLORS.get(name, PURPLE)
+            if values.max() > _LOWEST:
+                steps = ax.stairs(np.maximum(values, _LOWEST), one.error.t, baseline=None, color=color, linewidth=1.6)
+                steps.set_label(name)
+                handles[name] = Line2D([], [], color=color, linewidth=1.6, label=name)
+        ax.set_yscale("log")
+        tolerance = solution.outcome.tolerance
+        limit = ax.axhline(tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
+        handles["tolerance"] = limit
+        dress(ax, "time [s]", "relative error")
+        if len(drawn) > 1:
+            ax.set_title(plain(case))
+    page.axes[0, 0].set_xlim(0, max(one.duration for one in drawn))
+    page.legend([*(handle for name, handle in handles.items() if name != "tolerance"), handles["tolerance"]])
     return page.figure

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from colloc.model import Model
 from colloc.solution import PhasesSolution, Solution
-from colloc.support.checks import instance
+from colloc.support.checks import InputError, as_tuple, instance, quoted, text
 
 _POINTS = 400  # least number over the whole motion
 
@@ -21,6 +22,28 @@ def checked(solution: Any) -> Solution | PhasesSolution:
 def by_phase(solution: Solution | PhasesSolution, t: np.ndarray) -> list[tuple[Solution, np.ndarray]]:
     """The phases that contain given times, with the times since their start; the later one where two meet."""
     return [(solution.phases[name], times) for name, times in solution.by_phase(t)]
+
+
+def one_by_one(
+    solutions: Sequence[Any], labels: Sequence[str] | None
+) -> tuple[list[Solution | PhasesSolution], list[str]]:
+    """Solutions and their names, with every case of an answer to `Cases` on its own."""
+    for solution in solutions:
+        checked(solution)
+    titles = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
+    if len(titles) != len(solutions):
+        raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
+    drawn: list[Solution | PhasesSolution] = []
+    names: list[str] = []
+    for solution, title in zip(solutions, titles, strict=True):
+        text("label", title)
+        if solution.problem.in_sequence:
+            drawn.append(solution)
+            names.append(title)
+        else:
+            drawn += solution.phases.values()
+            names += [f"{title}: {name}" if labels or len(solutions) > 1 else name for name in solution.phases]
+    return drawn, names
 
 
 def models(solution: Solution | PhasesSolution) -> list[Model]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -48,8 +48,8 @@ def summary(
     """Joint motion, torques, unknown signals and states, bearing loads and the stick figure on one page.
 
     Signals held at zero, such as torques of a floating base, and zero bearing loads, such as moments in a plane, are
-    left out. Without joints there is no stick figure. In the width of a column the panels are below each other. The
-    title has duration and status.
+    left out. Without joints there is no stick figure. Cases are side by side, each with its signals below. In the width
+    of a column the panels are below each other. The title has duration and status.
 
     Parameters
     ----------
@@ -64,7 +64,9 @@ def summary(
     --------
     >>> figure = co.plot.summary(solution, width="page")
     """
-    bodies = [model for model in models(checked(solution)) if model.bodies]
+    if not checked(solution).problem.in_sequence:
+        return _of_cases(solution, size)
+    bodies = [model for model in models(solution) if model.bodies]
     columns = _panel_columns(solution)
     loads = _of_weight(solution)
     page = _layout(max(map(len, columns)), len(columns), len(loads), size, bodies=bool(bodies))
@@ -87,10 +89,37 @@ def summary(
         legend_below(page.motion, draw_motion(page.motion, 111, solution, _FRAMES))
         handles = [*body_handles(solution).values(), *scalar_handles(solution.problem.model), *handles]
     legend_below(page.figure, handles)
-    title = f"{plain(title_of(solution))}: {solution.duration:.4g} s, {solution.status}"
-    color = INK if solution.success else VERMILLION
-    page.figure.suptitle(title, fontsize=1.3 * mpl.rcParams["font.size"], fontweight="bold", color=color, wrap=True)
+    _set_title(page.figure, solution, f"{solution.duration:.4g} s")
     return page.figure
+
+
+def _set_title(page: Figure, solution: Solution | PhasesSolution, what: str) -> None:
+    """The model, a remark and the status."""
+    style: Any = {"fontsize": 1.3 * mpl.rcParams["font.size"], "fontweight": "bold", "wrap": True}
+    color = INK if solution.success else VERMILLION
+    page.suptitle(f"{plain(title_of(solution))}: {what}, {solution.status}", color=color, **style)
+
+
+def _of_cases(solution: Solution | PhasesSolution, size: Size) -> Figure:
+    """A column for each case: the stick figure, and the signals below."""
+    columns = {name: [p for part in _panel_columns(case) for p in part] for name, case in solution.phases.items()}
+    rows = max(map(len, columns.values()))
+    page = new_figure((5.0 * len(columns), 2.0 + _PICTURE + _PANEL * rows), **size)
+    parts = page.subfigures(2, len(columns), squeeze=False, height_ratios=(_PICTURE, 1.0 + _PANEL * rows))
+    for (above, below), (name, case) in zip(parts.T, solution.phases.items(), strict=True):
+        above.suptitle(f"{plain(name)}: {case.duration:.4g} s")
+        if any(model.bodies for model in models(case)):
+            legend_below(above, draw_motion(above, 111, case, _FRAMES))
+        axes = below.subplots(rows, 1, sharex=True, squeeze=False)
+        placed = place_columns(axes, [columns[name]])
+        draw_panels(placed, columns[name], Curve(case))
+        for ax, panel in zip(placed, columns[name], strict=True):
+            component_legend(ax, case, panel, inside=True)
+        placed[-1].set_xlabel(TIME)
+        placed[-1].tick_params(labelbottom=True)
+        below.align_ylabels()
+    _set_title(page, solution, f"{len(columns)} cases")
+    return page
 
 
 def _panel_columns(solution: Solution | PhasesSolution) -> list[list[Panel]]:

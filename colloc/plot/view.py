@@ -16,16 +16,16 @@ from colloc.model.kinematics import frames
 from colloc.muscles import Muscles
 from colloc.plot.bars import bars_of
 from colloc.plot.live import LiveViewer
-from colloc.plot.motion import guess_pose
+from colloc.plot.motion import guess_poses
 from colloc.plot.posture import postures
-from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
-from colloc.plot.sampling import title_of
+from colloc.plot.recording import Recording, curves_by_unit, from_figure, guess_recording, solution_recording
+from colloc.plot.sampling import one_by_one, title_of
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.triangles import LinkMeshes, link_meshes
 from colloc.plot.viewer import Viewer, viewer
 from colloc.problem import Phases, Problem
 from colloc.solution import PhasesSolution, Solution
-from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text
+from colloc.support.checks import InputError, finite_number, instance, quoted, spelt
 from colloc.sweeps import Optima, Sweep
 
 Viewed = Model | ClosedChain | Problem | Phases | Solution | PhasesSolution | Sweep | Optima
@@ -130,14 +130,11 @@ def view(
     if isinstance(x, Problem | Phases):
         if meshes is not None:
             raise InputError("meshes are for a Model, a ClosedChain or solutions, got a problem")
-        pose, duration = guess_pose(x, None if guess is True else guess)
         name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
-        return LiveViewer(guess_recording(pose, duration, "guess", ghost=False), name, slow, muscles)
+        return LiveViewer(_guesses(x, guess, ghost=False), name, slow, muscles)
     solutions, names = _solutions(x)
-    if labels is not None:
-        names = [text("label", label) for label in as_tuple("labels", labels)]
-        if len(names) != len(solutions):
-            raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
+    problem = solutions[0].problem
+    solutions, names = one_by_one(solutions, names if labels is None else labels)
     share = max(0.25, 1.5 / (0.5 + len(solutions)))
     if muscles is not None:
         instance("muscles", muscles, Muscles)
@@ -145,16 +142,21 @@ def view(
     parts = None if meshes is None else link_meshes(meshes)
     recordings = [solution_recording(solution, name, share, muscles, meshes=parts) for solution, name in named]
     if guess is not None:
-        pose, duration = guess_pose(solutions[0].problem, None if guess is True else guess)
-        recordings.append(guess_recording(pose, duration, "guess", ghost=True))
+        recordings += _guesses(problem, guess, ghost=True)
     title = ", ".join(dict.fromkeys(title_of(solution) for solution in solutions))
     return viewer(recordings, title, slow)
 
 
-def _solutions(x: Any) -> tuple[list[Solution | PhasesSolution], list[str]]:
-    """All solutions with names; raise InputError if there are none."""
+def _guesses(problem: Problem | Phases, guess: Any, *, ghost: bool) -> list[Recording]:
+    """The recording of a guess, or one for each case."""
+    poses = guess_poses(problem, None if guess is True else guess).items()
+    return [guess_recording(*pose, f"guess of {name}" if name else "guess", ghost=ghost) for name, pose in poses]
+
+
+def _solutions(x: Any) -> tuple[list[Solution | PhasesSolution], list[str] | None]:
+    """All solutions with names, None for cases, which have their own; raise InputError if there are none."""
     if isinstance(x, Solution | PhasesSolution):
-        return [x], [title_of(x)]
+        return [x], [title_of(x)] if x.problem.in_sequence else None
     if isinstance(x, Sweep):
         cases = [case for case in range(len(x)) if case not in x.failed]
         if not cases:

@@ -3,6 +3,7 @@
 problem            `Problem`; coordinates of closed chains as it sees them
 divided            a problem in arcs of free durations, as a sequence
 phases             `Phases`: problems one after another, as one motion
+cases              `Cases`: problems solved together that share constants
 unknowns           durations that are free, unknown signals and constants, states, parameters
 parametrised       a model whose numbers are a parameter
 cost               the duration, integrals, final costs and penalties, which add up
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.dynamics.rows import Rows
+from colloc.problem.cases import Cases
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
@@ -58,6 +60,7 @@ __all__ = [
     "QUANTITIES",
     "SHARED",
     "Bounds",
+    "Cases",
     "Condition",
     "Connection",
     "ConstraintRows",

@@ -165,9 +165,10 @@ def _phases_at_level(problem: Phases, bounds: Sequence[float]) -> Phases:
         if any(map(_has_integral, costs.values())):
             for name in names:
                 unknowns = (*phases[name].unknowns, _accumulated(costs[name], state))
-                start = [initial(states={state: 0.0})] if name == names[0] else []
+                start = [initial(states={state: 0.0})] if name == names[0] or not problem.in_sequence else []
                 phases[name] = replace(phases[name], unknowns=unknowns, subject_to=[*phases[name].subject_to, *start])
-        value = partial(_of_phases, costs, _level(problem, k), state)
+        ends = names[-1:] if problem.in_sequence else names
+        value = partial(_of_phases, costs, _level(problem, k), state, ends)
         if k < now:
             rows.append(boundary(value, upper=bounds[k], name=f"{state} kept"))
         elif k == now:
@@ -176,12 +177,11 @@ def _phases_at_level(problem: Phases, bounds: Sequence[float]) -> Phases:
     return replace(problem, phases=phases, subject_to=rows, **whole)
 
 
-def _of_phases(costs: dict[str, Cost], whole: Cost, state: str, ends: Any) -> ca.SX:
-    """A cost of a motion in phases at its end."""
-    *_, last = costs
-    total = ends[last].end.states[state] if state in ends[last].end.states else ca.SX(0)
+def _of_phases(costs: dict[str, Cost], whole: Cost, state: str, complete: list[str], ends: Any) -> ca.SX:
+    """A cost of phases or cases at their ends; integrals are complete at the ends of some of them."""
+    total = ca.SX(0)
     for name, cost in costs.items():
-        total = total + _at_end(cost, "", ends[name].end, ends[name].duration)
+        total = total + _at_end(cost, state if name in complete else "", ends[name].end, ends[name].duration)
     duration = sum((ends[name].duration for name in costs), ca.SX(0))
     for term in whole.terms:
         total = total + term.weight * (duration if term.fn is None else term.fn(ends))

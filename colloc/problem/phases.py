@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -86,17 +87,11 @@ class Phases(Tabular, Portable):
     minimize: Cost = NOTHING
     duration: Free | float | None = None
 
+    noun: ClassVar[str] = "phase"
+    in_sequence: ClassVar[bool] = True  # whether each begins when the one before it ends
+
     def __post_init__(self):
-        if not isinstance(self.phases, Mapping):
-            raise InputError(
-                f'phases must be a mapping of name to Problem, as in {{"swing": problem}}, got {quoted(self.phases)}'
-            )
-        phases = dict(self.phases)
-        if not phases:
-            raise InputError("phases must name one Problem or more")
-        for name, problem in phases.items():
-            text("name of a phase", name)
-            instance(f"phase {name!r}", problem, Problem)
+        phases = checked_problems(self.noun, self.phases)
         links = as_tuple("subject_to", self.subject_to)
         for item in links:
             if not isinstance(item, Statement) or checked_statement(item).where.instants < 2:
@@ -108,15 +103,18 @@ class Phases(Tabular, Portable):
                 if phase not in phases:
                     raise unknown_name("phase", phase, phases)
         joined = [item.joins for item in links]
-        links += tuple(Connection(*pair) for pair in pairwise(phases) if pair not in joined)
+        if self.in_sequence:
+            links += tuple(Connection(*pair) for pair in pairwise(phases) if pair not in joined)
         object.__setattr__(self, "minimize", checked_cost(self.minimize, "co.duration, co.final_cost"))
         for term in (term for cost in self.minimize.levels for term in cost.terms):
             if term.fn is not None and not term.final:
-                raise InputError(f"cost term {term.name!r} is an integral, which belongs to the Problem of a phase")
+                raise InputError(
+                    f"cost term {term.name!r} is an integral, which belongs to the Problem of a {self.noun}"
+                )
         if self.duration is not None and not isinstance(self.duration, Free):
             object.__setattr__(self, "duration", fixed_duration(self.duration))
         object.__setattr__(self, "subject_to", links)
-        object.__setattr__(self, "phases", _alike(phases, links))
+        object.__setattr__(self, "phases", _alike(self.noun, phases, links))
         _ = self.rows, self.costs
 
     @property
@@ -131,7 +129,7 @@ class Phases(Tabular, Portable):
         for name, problem in self.phases.items():
             if (problem.model.joint_names, problem.model.position_names) != (model.joint_names, model.position_names):
                 raise InputError(
-                    f"phases {first!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
+                    f"{self.noun}s {first!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
                 )
         return model
 
@@ -212,27 +210,44 @@ class Phases(Tabular, Portable):
         return terms
 
     def _table(self) -> Table:
-        lines = [("phase", f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]
+        lines = [(self.noun, f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]
         lines += [("minimize", f"{term.weight:g} * {name}") for name, (term, _) in self.costs.items()]
         lines += [(f"then ({k})", repr(cost).removeprefix("Cost")) for k, cost in enumerate(self.minimize.later, 2)]
         for name, constraint in self.rows.items():
             count = constraint.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))
-        return Table(f"Phases: {len(self.phases)} phases", ("", ""), lines)
+        return Table(f"{type(self).__name__}: {len(self.phases)} {self.noun}s", ("", ""), lines)
 
 
-def _alike(phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:
+def checked_problems(noun: str, problems: Any) -> dict[str, Problem]:
+    """Problems by name; InputError for anything else, which quotes `noun`, "phase" or "case"."""
+    if not isinstance(problems, Mapping):
+        raise InputError(
+            f'{noun}s must be a mapping of name to Problem, as in {{"swing": problem}}, got {quoted(problems)}'
+        )
+    if not problems:
+        raise InputError(f"{noun}s must name one Problem or more")
+    for name, problem in problems.items():
+        text(f"name of a {noun}", name)
+        instance(f"{noun} {name!r}", problem, Problem)
+    return dict(problems)
+
+
+def _alike(noun: str, phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:
     """Phases as different objects, with all parameters and the unknowns of statements across phases."""
     parameters: dict[str, Parameter] = {}
     for name, problem in phases.items():
         for parameter in problem.all_parameters:
             if parameters.setdefault(parameter.name, parameter) is not parameter:
-                raise InputError(f"phase {name!r} has another parameter named {parameter.name!r} than phases before")
+                raise InputError(
+                    f"{noun} {name!r} has another parameter named {parameter.name!r} than {noun}s before it: give both "
+                    "the same Parameter, or other names"
+                )
         for constant in problem.constants:
             for second, another in phases.items():
                 if any(u.name == constant.name and u is not constant for u in another.constants):
                     raise InputError(
-                        f"phases {second!r} and {name!r} have different constants named {constant.name!r}: give both "
+                        f"{noun}s {second!r} and {name!r} have different constants named {constant.name!r}: give both "
                         "the same Unknown, or other names"
                     )
     union, problems = tuple(parameters.values()), {}

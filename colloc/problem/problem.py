@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -174,6 +174,8 @@ class Problem(Tabular, Portable):
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
     parts: Sequence[Part] = ()
+
+    in_sequence: ClassVar[bool] = True  # as `Phases.in_sequence`, of a sequence of one
 
     @reraise_interrupt
     def __post_init__(self):

@@ -33,6 +33,9 @@ class PhasesSolution(BaseSolution):
 
     Where phases meet, a quantity may have two values: `at` returns the later one, `nodes` holds both.
 
+    An answer to `Cases` has no common time: the time of each case starts at zero, `nodes` holds one case after the
+    other, and `at` is that of a case, as in ``solution["5 kg"].at(t)``. `duration` is the sum of all.
+
     Parameters
     ----------
     program : PhasesNLP or DeferredNLP
@@ -88,14 +91,15 @@ class PhasesSolution(BaseSolution):
         return solutions
 
     def __getitem__(self, name: str) -> Solution:
-        if text("name of a phase", name) not in self.phases:
+        noun = self.problem.noun
+        if text(f"name of a {noun}", name) not in self.phases:
             first = next(iter(self.phases))
             if any(name in phase.problem.model.joint_names for phase in self.phases.values()):
                 raise InputError(
-                    f"{name!r} is a joint, and the brackets take a phase: use solution.tau[{name!r}] or "
+                    f"{name!r} is a joint, and the brackets take a {noun}: use solution.tau[{name!r}] or "
                     f"solution[{first!r}][{name!r}]"
                 )
-            raise unknown_name("phase", name, self.phases)
+            raise unknown_name(noun, name, self.phases)
         return self.phases[name]
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -103,6 +107,11 @@ class PhasesSolution(BaseSolution):
 
     @cached_property
     def start_times(self) -> dict[str, float]:
+        return self._begins if self.problem.in_sequence else dict.fromkeys(self.phases, 0.0)
+
+    @property
+    def _begins(self) -> dict[str, float]:
+        """Durations of all phases or cases before each."""
         ends = accumulate((phase.duration for phase in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
 
@@ -119,13 +128,14 @@ class PhasesSolution(BaseSolution):
 
     @property
     def mesh_times(self) -> np.ndarray:
-        ends = [self.start_times[name] + phase.mesh_times[1:] for name, phase in self.phases.items()]
+        begins = self._begins
+        ends = [begins[name] + phase.mesh_times[1:] for name, phase in self.phases.items()]
         return np.append(0.0, np.concatenate(ends))
 
     @property
     def title(self) -> str:
         models = ", ".join(dict.fromkeys(problem.model.name for problem in self.problem.phases.values()))
-        return f"Solution of {models} in {len(self.phases)} phases by {self.nlp.described_curve}"
+        return f"Solution of {models} in {len(self.phases)} {self.problem.noun}s by {self.nlp.described_curve}"
 
     @of_motion
     def error(self) -> LocalError:
@@ -151,6 +161,12 @@ class PhasesSolution(BaseSolution):
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; twice where phases meet, before and after."""
         return self._sampled(None)
+
+    def _normalised(self, t: Any) -> np.ndarray:
+        if not self.problem.in_sequence:
+            first = next(iter(self.phases))
+            raise InputError(f"cases have no common time: take one, as in solution[{first!r}]")
+        return super()._normalised(t)
 
     def at(self, t: Any) -> Sample:
         self._normalised(t)  # None, which stands for the nodes, is not a time
@@ -261,7 +277,7 @@ class PhasesSolution(BaseSolution):
         return {name: value for name, value in super().__getstate__().items() if name != "phases"}
 
     def _details(self) -> list[tuple[str, str]]:
-        return [("phase", f"{name}: {phase.duration:.8g} s") for name, phase in self.phases.items()]
+        return [(self.problem.noun, f"{name}: {phase.duration:.8g} s") for name, phase in self.phases.items()]
 
 
 def solution_of(

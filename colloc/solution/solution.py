@@ -432,7 +432,8 @@ class BaseSolution(Named[Any], ABC):
         return self._table().html()
 
     def _table(self) -> Table:
-        rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s")]
+        together = "" if self.problem.in_sequence else ", the sum of all cases"
+        rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s{together}")]
         rows += self._details()
         if self.ordered is not None:
             rows += [("kept", f"{cost:.8g}  {name}") for name, cost in list(self.levels.items())[:-1]]

@@ -99,6 +99,8 @@ def _by_phase(problem: Problem | Phases, guess: MotionGuess) -> Mapping[str, Pha
     if isinstance(guess, BaseSolution):
         if guess.phases.keys() == problem.phases.keys():
             return guess.phases
+        if not problem.in_sequence:
+            return dict.fromkeys(problem.phases, guess.phases[""])
         s = np.unique(guess.t) / guess.duration
         guess = Keyframes(s, guess.at(s * guess.duration).q)
     return phase_guesses(problem, guess)

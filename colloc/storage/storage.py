@@ -306,4 +306,5 @@ def _table(solution: Solution | PhasesSolution) -> tuple[list[str], list[Any]]:
     columns = [times, *(column for values in solution.signals.at(None).values() for column in np.asarray(values).T)]
     if "" in solution.phases:
         return header, columns
-    return ["phase", *header], [[name for name, phase in solution.phases.items() for _ in phase.t], *columns]
+    names = [name for name, phase in solution.phases.items() for _ in phase.t]
+    return ["phase" if solution.problem.in_sequence else "case", *header], [names, *columns]

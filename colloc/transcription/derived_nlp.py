@@ -53,6 +53,10 @@ class DerivedNLP(BaseNLP):
         return self.nlp.phases
 
     @property
+    def in_sequence(self) -> bool:
+        return self.nlp.in_sequence
+
+    @property
     def n_p(self) -> int:
         return self.nlp.n_p
 

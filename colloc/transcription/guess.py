@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -312,27 +312,42 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
     """A guess for every phase, from guesses by phase (some may be missing) or one guess of the whole motion.
 
     Keyframes or a function of time use the guessed durations of the phases. None stands for lines between the postures
-    that phases prescribe at their ends. A guess of the whole motion may also be a mapping by signal.
+    that phases prescribe at their ends. A guess of the whole motion may also be a mapping by signal. For cases, one
+    guess is that of each of them, and None stands for the default of each.
     """
     phases = problem.phases
     if "" in phases:
         return {"": guess}
     ends = np.append(0.0, np.cumsum([phase.horizon.guess or phase.horizon.middle for phase in phases.values()]))
+    spans = list(pairwise(ends / ends[-1])) if problem.in_sequence else [(0.0, 1.0)] * len(phases)
+    parts = {
+        name: _Share(phase.model, start if problem.in_sequence else 0.0, *span)
+        for (name, phase), start, span in zip(phases.items(), ends, spans, strict=False)
+    }
     if isinstance(guess, Mapping):
         by_phase = phase_guesses(problem, None)
-        return by_phase | (dict(guess) if guess.keys() <= phases.keys() else _by_signal(phases, ends, guess, by_phase))
+        return by_phase | (dict(guess) if guess.keys() <= phases.keys() else _by_signal(phases, parts, guess, by_phase))
     if guess is None:
-        return _lines(phases, ends)
+        return _lines(phases, ends) if problem.in_sequence else dict.fromkeys(phases)
     if isinstance(guess, Keyframes) or callable(guess):
-        return _in_phases("guess", phases, ends, guess)
+        return _in_phases("guess", parts, guess)
     raise InputError(
         "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or a "
         f"Solution, got {quoted(guess)}"
     )
 
 
+class _Share(NamedTuple):
+    """The part of a guess of the whole motion that is a phase, or all of it for a case."""
+
+    model: Model
+    start: float  # s
+    s_start: float  # s_start, s_end: fractions of the whole motion
+    s_end: float
+
+
 def _by_signal(
-    phases: Mapping[str, Problem], ends: np.ndarray, guess: Mapping[str, Any], default: Mapping[str, Any]
+    phases: Mapping[str, Problem], parts: Mapping[str, _Share], guess: Mapping[str, Any], default: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Guesses by phase and signal, from guesses of the whole motion by signal; lines for the joints by default."""
     there = {name: {"q", *(unknown.name for unknown in phase.all_unknowns)} for name, phase in phases.items()}
@@ -340,23 +355,23 @@ def _by_signal(
     for signal, value in guess.items():
         if signal not in set().union(*there.values()):
             raise unknown_name("phase", signal, [*phases, *sorted(set().union(*there.values()))])
-        for name, piece in _in_phases(f"guess of {signal!r}", phases, ends, value).items():
+        for name, piece in _in_phases(f"guess of {signal!r}", parts, value).items():
             if signal in there[name]:
                 by_phase[name][signal] = piece
     return by_phase
 
 
-def _in_phases(what: str, phases: Mapping[str, Problem], ends: np.ndarray, guess: Any) -> dict[str, Any]:
+def _in_phases(what: str, parts: Mapping[str, _Share], guess: Any) -> dict[str, Any]:
     """A guess of the whole motion, divided into phases; numbers are the same in all of them."""
     if isinstance(guess, Keyframes):
         return {
-            name: _piece(guess, start / ends[-1], end / ends[-1], phases[name].model if what == "guess" else None)
-            for name, start, end in zip(phases, ends, ends[1:], strict=False)
+            name: _piece(guess, part.s_start, part.s_end, part.model if what == "guess" else None)
+            for name, part in parts.items()
         }
     if callable(guess):
         function(what, guess, "a function of time", "t")
-        return {name: partial(_later, guess, start) for name, start in zip(phases, ends, strict=False)}
-    return dict.fromkeys(phases, guess)
+        return {name: partial(_later, guess, part.start) for name, part in parts.items()}
+    return dict.fromkeys(parts, guess)
 
 
 def _later(guess: Guess, start: float, t: float) -> Any:

@@ -104,6 +104,11 @@ class BaseNLP(Tabular, ABC):
         return self
 
     @property
+    def in_sequence(self) -> bool:
+        """Whether each phase begins when the one before it ends."""
+        return True
+
+    @property
     @abstractmethod
     def n_p(self) -> int:
         """Number of parameters."""

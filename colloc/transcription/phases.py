@@ -75,6 +75,10 @@ class PhasesNLP(BaseNLP):
         # By name: the problems are those of `Phases`, which identifies them by identity.
         return PhasesNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()})
 
+    @property
+    def in_sequence(self) -> bool:
+        return self.problem.in_sequence
+
     @cached_property
     def parts(self) -> dict[str, slice]:
         return _parts(self.phases)

@@ -383,7 +383,7 @@ def test_the_table_lists_passive_parts_below():
 
 
 @pytest.mark.parametrize("name", ["damping", "stiffness", "armature"])
-@pytest.mark.parametrize("make", [co.revolute, co.prismatic, co.helical, co.dh_revolute, co.dh_prismatic])
+@pytest.mark.parametrize("make", [co.revolute, co.prismatic, co.model.helical, co.dh_revolute, co.dh_prismatic])
 def test_negative_parts_are_refused(make, name):
     negative, pair, positive = ({name: value} for value in cast(list[Any], [-1, (1, 2), 2.0]))
     with pytest.raises(co.InputError, match=rf"{name} must not be negative, got -1\.0"):

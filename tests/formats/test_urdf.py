@@ -548,7 +548,7 @@ def test_what_a_urdf_cannot_say_is_refused_or_listed(tmp_path):
         "stiffness of joint 'a'",
         "armature of joint 'a'",
     )
-    thread = co.Model([co.Body("a", co.helical(pitch=0.1), mass=1.0)])
+    thread = co.Model([co.Body("a", co.model.helical(pitch=0.1), mass=1.0)])
     with pytest.raises(co.InputError, match="joint 'a' is helical, which URDF does not support"):
         co.formats.to_urdf(thread, tmp_path / "a.urdf")
     heavy = co.Model([co.Body("a", co.revolute(), mass=ca.SX.sym("m"))])

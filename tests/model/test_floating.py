@@ -37,7 +37,7 @@ def free_body(sequence: str) -> co.Model:
 def ball(sequence: str) -> co.Model:
     """A thigh on a ball joint, on a carrier that turns and slides."""
     rng = np.random.default_rng(1)
-    carrier = co.Body("carrier", co.helical((1, 2, 3), 0.2), **random_inertia(rng))
+    carrier = co.Body("carrier", co.model.helical((1, 2, 3), 0.2), **random_inertia(rng))
     thigh = co.spherical("thigh", PLACE, parent="carrier", sequence=sequence, **random_inertia(rng))
     return co.Model([carrier, *thigh], name="ball joint")
 
@@ -110,7 +110,7 @@ def test_a_floating_base_with_a_limb_agrees_with_pinocchios_free_flyer(sequence)
     """Places in a quaternion, rates in the axes of the body; torques by virtual power."""
     rng = np.random.default_rng(3)
     pelvis, limb = random_inertia(rng), random_inertia(rng)
-    joint = co.helical(tuple(random_unit(rng)), 0.1, co.placement(rng.normal(size=3), rng.normal(size=3)))
+    joint = co.model.helical(tuple(random_unit(rng)), 0.1, co.placement(rng.normal(size=3), rng.normal(size=3)))
     bodies = [*co.floating("pelvis", PLACE, sequence=sequence, **pelvis), co.Body("limb", joint, "pelvis", **limb)]
     model = co.Model(bodies, gravity=(1, -9, 3))
     state = random_state(rng, model)

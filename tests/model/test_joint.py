@@ -56,8 +56,8 @@ def test_an_axis_that_misses_the_joint_frame_is_moved_into_it():
     [
         (co.revolute((0, 2, 0)), "revolute", ("rad", "N m")),
         (co.prismatic((0, 2, 0)), "prismatic", ("m", "N")),
-        (co.helical((0, 2, 0), 0.01), "helical", ("rad", "N m")),
-        (co.helical((0, 2, 0)), "revolute", ("rad", "N m")),
+        (co.model.helical((0, 2, 0), 0.01), "helical", ("rad", "N m")),
+        (co.model.helical((0, 2, 0)), "revolute", ("rad", "N m")),
         (co.dh_revolute(), "revolute", ("rad", "N m")),
         (co.dh_prismatic(), "prismatic", ("m", "N")),
     ],
@@ -70,7 +70,7 @@ def test_the_kind_and_the_units_follow_from_the_screw(joint, kind, units):
 
 
 def test_a_thread_advances_by_its_pitch_per_radian():
-    joint = co.helical((3, 0, 0), 0.02)
+    joint = co.model.helical((3, 0, 0), 0.02)
     assert transform_at(joint, 2 * np.pi) == pytest.approx(numbers(co.placement((0.04 * np.pi, 0, 0))), abs=1e-15)
 
 
@@ -114,11 +114,11 @@ def test_a_joint_refuses_a_name_that_is_not_a_word(bad):
 @pytest.mark.parametrize("pitch", [np.nan, "steep", True])
 def test_a_pitch_is_a_finite_number(pitch):
     with pytest.raises(co.InputError, match="pitch must be"):
-        co.helical(pitch=pitch)
+        co.model.helical(pitch=pitch)
 
 
 def test_the_opposite_screw_is_the_same_joint_seen_from_the_link():
-    joint, q = co.helical((1, 2, 2), 0.1, co.placement((1, 0, 2), (0.1, 0.2, 0.3))), 0.7
+    joint, q = co.model.helical((1, 2, 2), 0.1, co.placement((1, 0, 2), (0.1, 0.2, 0.3))), 0.7
     back = co.model.Joint(HERE, joint.screw.reversed, np.linalg.inv(numbers(joint.before)))
     assert transform_at(back, q) == pytest.approx(np.linalg.inv(transform_at(joint, q)), abs=1e-14)
     assert isinstance(joint.screw, Screw)
@@ -165,7 +165,7 @@ PITCH, MASS, INERTIA, G = 0.05, 2.0, 0.01, 9.81
 
 def lead_screw() -> co.Model:
     """A nut that turns on an upright thread and rises."""
-    nut = co.Body("nut", co.helical((0, 1, 0), PITCH), mass=MASS, com=(0, 0.3, 0), inertia=(0.02, INERTIA, 0.02))
+    nut = co.Body("nut", co.model.helical((0, 1, 0), PITCH), mass=MASS, com=(0, 0.3, 0), inertia=(0.02, INERTIA, 0.02))
     return co.Model([nut], name="lead screw")
 
 

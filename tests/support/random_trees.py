@@ -168,7 +168,7 @@ def _random_joint(rng: np.random.Generator, *, moving: bool, threads: bool) -> c
     if threads and kind == "revolute" and rng.random() < 0.3:
         if form == "two-sided":  # an axis that misses the joint frame's origin
             return co.model.Joint(_placement(rng), (random_unit(rng), 0.3 * rng.normal(size=3)), _placement(rng))
-        return co.helical(tuple(3 * random_unit(rng)), rng.normal(scale=0.2), _placement(rng))
+        return co.model.helical(tuple(3 * random_unit(rng)), rng.normal(scale=0.2), _placement(rng))
     if form == "dh" and kind != "fixed":
         make = co.dh_prismatic if kind == "prismatic" else co.dh_revolute
         return make(_angle(rng), _length(rng), _length(rng), _angle(rng))

@@ -443,7 +443,7 @@ def no_mistake(*_: Any) -> list[Callable[[], Any]]:
         lambda: measured(np.linspace(0, 15, 300), np.zeros((300, 2))),
         lambda: measured(np.linspace(0, 1.5, 4), np.zeros((4, 2))),
         lambda: measured(np.linspace(0, 1, 30), np.zeros((30, 2)), co.Free(0.5, 4.0)),
-        lambda: co.helical(pitch=0.01, limits=co.Limits(position=(-100.0, 100.0))),
+        lambda: co.model.helical(pitch=0.01, limits=co.Limits(position=(-100.0, 100.0))),
         lambda: arm(LIMITS, model=carriage),
         lambda: arm(co.bounds(qd=(-1, 1)), model=pointers, subject_to=[]),
         lambda: arm(model=pointers, loads=[co.Load("pointer", force=(0, 1, 0))], subject_to=[LIMITS]),
