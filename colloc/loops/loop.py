@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import placement as place
-from colloc.model.transforms import rigid, unit_vector
+from colloc.model.transforms import across, rigid, unit_vector
 from colloc.support.checks import InputError, float_array, quoted, text
 
 
@@ -145,7 +145,7 @@ def prismatic_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0,
     >>> loop.forms.shape[0]  # rows, some of which may be redundant
     5
     """
-    return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn())
+    return _loop("prismatic", name, first, second, across(unit_vector("axis", axis)), _no_turn())
 
 
 def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
@@ -158,7 +158,7 @@ def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 
     4
     """
     a = unit_vector("axis", axis)
-    return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), a)
+    return _loop("cylindrical", name, first, second, across(a), _no_lean(a), a)
 
 
 def spherical_loop(name: str, first: Any, second: Any = None) -> Loop:
@@ -198,8 +198,8 @@ def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) ->
     >>> loop.forms.shape[0]  # rows, some of which may be redundant
     2
     """
-    across = _across(unit_vector("axis", axis))
-    return _loop("on_line", name, first, second, across, np.zeros((0, 4, 4)))
+    directions = across(unit_vector("axis", axis))
+    return _loop("on_line", name, first, second, directions, np.zeros((0, 4, 4)))
 
 
 def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
@@ -250,17 +250,9 @@ def _frame(name: str, which: str, value: Any) -> Frame:
     return value
 
 
-def _across(axis: np.ndarray) -> np.ndarray:
-    """Two unit vectors that make a right-handed triad with an axis, shape (2, 3); unit axes where they can be."""
-    least = np.eye(3)[np.argmin(np.abs(axis))]
-    second = np.cross(axis, least)
-    second /= np.linalg.norm(second)
-    return np.array([np.cross(second, axis), second]) + 0.0  # no -0
-
-
 def _no_lean(axis: np.ndarray) -> np.ndarray:
     """Rows that keep an axis of the second frame parallel to itself: no turns about e1 and e2."""
-    e1, e2 = _across(axis)
+    e1, e2 = across(axis)
     forms = np.zeros((2, 4, 4))
     forms[0, :3, :3], forms[1, :3, :3] = -np.outer(axis, e2), np.outer(axis, e1)  # tr(R a e') = e' R a
     return forms

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from colloc.model.kinematics import frames
+from colloc.model.transforms import across, unit_vector
 from colloc.model.tree import Model
 from colloc.support.checks import (
     InputError,
@@ -17,6 +19,7 @@ from colloc.support.checks import (
     count,
     finite_array,
     finite_number,
+    function,
     instance,
     quoted,
     spelt,
@@ -32,7 +35,12 @@ _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A target of a body: a position, a rotation, or both.
+    """A target of a body: a place, a rotation or a direction, or both; as a function of the instant, its error.
+
+    `at` and `path` take a target as a function whose value is to be zero. Its rows are independent, as many as the
+    target takes freedoms, and vanish at the target alone: those of rotations and directions are twice the tangent of
+    half the angle, which does not exist at half a turn. A tool that may spin about its axis has two rows, a point on a
+    line two, on a plane or a surface one.
 
     Parameters
     ----------
@@ -43,32 +51,142 @@ class Target:
         Axes of the link frame in the world, as columns; free by default.
     point : shape (3,) [m]
         In the link frame; its origin by default.
+    along : shape (3,), optional
+        Direction of a line through `position`, in the world, on which the point may be anywhere.
+    normal : shape (3,), optional
+        Normal of a plane through `position`, in the world, on which the point may be anywhere.
+    surface : callable, optional
+        A place in the world, SX, shape (3,) [m], -> SX, scalar [m]: zero on the surface of the point, and elsewhere
+        about the distance. In place of `position`.
+    axis : shape (3,), optional
+        An axis of the link frame about which the body may spin, in place of `rotation`.
+    direction : shape (3,), optional
+        Of the axis in the world.
 
     Raises
     ------
     InputError
-        For arguments of another shape, a matrix that is no rotation, and a target without position and rotation.
+        For arguments of another shape, a matrix that is no rotation, a target without a place, a rotation and a
+        direction, and arguments that exclude each other.
+
+    See Also
+    --------
+    reach, colloc.at, colloc.path
 
     Examples
     --------
     >>> co.model.Target("hand", (0.3, 0.0, 0.5), point=(0.0, 0.0, 0.1)).position
     array([0.3, 0. , 0.5])
+    >>> drill = co.model.Target("tool", (0.5, 0.2, 0.0), axis=(0, 0, 1), direction=(0, 0, -1))
+    >>> drilled = co.at(1.0, drill)
+    >>> wiped = co.path(co.model.Target("tool", (0.0, 0.0, 0.4), normal=(0, 0, 1)), during=(0.2, 0.8))
     """
 
     body: str
     position: Any = None
     rotation: Any = None
     point: Any = (0.0, 0.0, 0.0)
+    along: Any = None
+    normal: Any = None
+    surface: Callable[[ca.SX], Any] | None = None
+    axis: Any = None
+    direction: Any = None
 
     def __post_init__(self) -> None:
         text("body", self.body)
-        if self.position is None and self.rotation is None:
+        set_to, free = partial(object.__setattr__, self), self.along is not None or self.normal is not None
+        if (self.axis is None) != (self.direction is None):
+            raise InputError(f"the target of {self.body!r} needs both axis and direction, or neither")
+        if all(value is None for value in (self.position, self.rotation, self.surface, self.axis)):
             raise InputError(f"the target of {self.body!r} needs a position, a rotation, or both")
-        if self.position is not None:
-            object.__setattr__(self, "position", vector("position", self.position, 3))
+        for one, other in (("along", "normal"), ("position", "surface"), ("rotation", "axis")):
+            if getattr(self, one) is not None and getattr(self, other) is not None:
+                raise InputError(f"the target of {self.body!r} has {one} or {other}, not both")
+        if free and self.position is None:
+            raise InputError(f"the target of {self.body!r} needs a position through which its line or plane goes")
+        if self.surface is not None:
+            function("surface", self.surface, "a function of the place", "place")
+        for name in ("position", "point"):
+            if getattr(self, name) is not None:
+                set_to(name, vector(name, getattr(self, name), 3))
+        for name in ("along", "normal", "axis", "direction"):
+            if getattr(self, name) is not None:
+                set_to(name, unit_vector(name, getattr(self, name)))
         if self.rotation is not None:
-            object.__setattr__(self, "rotation", _rotation(self.rotation))
-        object.__setattr__(self, "point", vector("point", self.point, 3))
+            set_to("rotation", _rotation(self.rotation))
+
+    def __call__(self, now: Any) -> ca.SX:
+        """The error at an instant, SX, shape (number of rows,) [m, rad], zero at the target alone."""
+        frame = now.frame(self.body)
+        rows = [ca.SX(0, 1), self._place(frame), *self._turns(frame[:3, :3])]
+        return ca.vertcat(*rows)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the rows."""
+        places = 1 if self.normal is not None or self.surface is not None else 2 if self.along is not None else 3
+        places = places if self._has_place else 0
+        return ("m",) * places + ("rad",) * (3 * (self.rotation is not None) + 2 * (self.axis is not None))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the rows."""
+        kind = {"m": "place", "rad": "turn" if self.axis is None else "lean"}
+        return tuple(f"{kind[unit]} {self.units[:k].count(unit)}" for k, unit in enumerate(self.units, 1))
+
+    def _place(self, frame: ca.SX) -> ca.SX:
+        """Distances from the place, SX, shape (0,) to (3,) [m]."""
+        place = (frame @ ca.vertcat(symbolic("point", self.point, (3, 1)), 1))[:3]
+        if self.surface is not None:
+            distance = ca.SX(self.surface(place))
+            if distance.shape != (1, 1):
+                raise InputError(f"surface of {self.body!r} must return an SX scalar, got shape {distance.shape}")
+            return distance
+        if self.position is None:
+            return ca.SX(0, 1)
+        directions = np.eye(3)
+        if self.along is not None:
+            directions = across(self.along)
+        elif self.normal is not None:
+            directions = self.normal[None]
+        return ca.DM(directions) @ (place - self.position)
+
+    def _turns(self, rotation: ca.SX) -> list[ca.SX]:
+        """Twice the tangent of half the angle from the rotation, or the direction, about axes of the link."""
+        if self.axis is not None:
+            ahead = rotation.T @ self.direction  # in the link frame
+            return [2 * (ca.DM(across(self.axis)) @ ahead) / (1 + ca.dot(self.axis, ahead))]
+        if self.rotation is None:
+            return []
+        turned = self.rotation.T @ rotation
+        spin = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1])
+        return [2 * spin / (1 + ca.trace(turned))]
+
+    def misses(self, frame: ca.SX) -> list[ca.SX]:
+        """Errors of the place and of the rotation or direction that exist everywhere, for a search [m]."""
+        misses = [place] if (place := self._place(frame)).numel() else []
+        if self.rotation is not None:  # 2 sin(angle / 2), the angle for small ones
+            misses.append(_LIMB * ca.vec(frame[:3, :3] - self.rotation) / np.sqrt(2))
+        if self.axis is not None:
+            misses.append(_LIMB * (frame[:3, :3] @ self.axis - self.direction))
+        return misses
+
+    def missed(self, sizes: Sequence[float], tolerance: float) -> list[str]:
+        """Texts on the lengths of `misses` that exceed a tolerance."""
+        places, texts = int(self._has_place), []
+        if places and sizes[0] > tolerance:
+            goal = "its surface" if self.surface is not None else tuple(self.position.tolist())
+            through = "the line through " if self.along is not None else ""
+            through = "the plane through " if self.normal is not None else through
+            texts.append(f"{self.body!r} does not reach {through}{goal}, missed by {sizes[0]:.3g} m")
+        if len(sizes) > places and sizes[-1] > tolerance:
+            angle = 2 * np.arcsin(min(sizes[-1] / (2 * _LIMB), 1.0))
+            texts.append(f"{self.body!r} is not turned as asked, but off by {angle:.3g} rad")
+        return texts
+
+    @property
+    def _has_place(self) -> bool:
+        return self.position is not None or self.surface is not None
 
 
 def _rotation(value: Any) -> np.ndarray:
@@ -196,26 +314,17 @@ def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) ->
 
 def _residuals(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]:
     """Errors of a posture in every position and rotation, one after another [m]."""
-    zero, residuals = ca.SX(model.n, 1), []
+    zero = ca.SX(model.n, 1)
     position = frames(model, q, zero, zero).position
-    for item in targets:
-        frame = position[model.index(item.body)]
-        if item.position is not None:
-            residuals.append((frame @ ca.vertcat(symbolic("point", item.point, (3, 1)), 1))[:3] - item.position)
-        if item.rotation is not None:  # 2 sin(angle / 2), the angle for small ones
-            residuals.append(_LIMB * ca.vec(frame[:3, :3] - item.rotation) / np.sqrt(2))
-    return residuals
+    return [miss for item in targets for miss in item.misses(position[model.index(item.body)])]
 
 
 def _missed(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) -> str:
     """The missed targets and their distances as text, from the lengths of all residuals."""
-    sizes, parts = iter(residuals), []
+    sizes, parts = iter(residuals.tolist()), []
     for item in targets:
-        if item.position is not None and (miss := next(sizes)) > tolerance:
-            parts.append(f"{item.body!r} does not reach {tuple(item.position.tolist())}, missed by {miss:.3g} m")
-        if item.rotation is not None and (miss := next(sizes)) > tolerance:
-            angle = 2 * np.arcsin(min(miss / (2 * _LIMB), 1.0))
-            parts.append(f"{item.body!r} is not turned as asked, but off by {angle:.3g} rad")
+        count = len(item.misses(ca.SX.eye(4)))
+        parts += item.missed([next(sizes) for _ in range(count)], tolerance)
     return "; ".join(parts)
 
 

@@ -84,6 +84,14 @@ def unit_vector(name: str, direction: Any) -> np.ndarray:
     return components / np.linalg.norm(components)
 
 
+def across(axis: np.ndarray) -> np.ndarray:
+    """Two unit vectors that make a right-handed triad with an axis, shape (2, 3); unit axes where they can be."""
+    least = np.eye(3)[np.argmin(np.abs(axis))]
+    second = np.cross(axis, least)
+    second /= np.linalg.norm(second)
+    return np.array([np.cross(second, axis), second]) + 0.0  # no -0
+
+
 def _cos_sin(angle: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Cosine and sine, exactly 0 and ±1 at multiples of pi/2 so that structural zeros stay zeros."""
     cosine, sine = ca.cos(angle), ca.sin(angle)

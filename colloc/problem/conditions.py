@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.dynamics.rows import Rows
+from colloc.model import Target
 from colloc.model.shapes import SHAPES, Shape
 from colloc.problem.rows import bounded, name_of, natural_size
 from colloc.problem.statement import Statement
@@ -120,8 +121,8 @@ def path(
 
     Parameters
     ----------
-    fn : callable
-        Instant -> SX, scalar or column.
+    fn : callable or Target
+        Instant -> SX, scalar or column. A `model.Target` is its error, to be zero by default.
     lower, upper, equals : float or shape (rows,)
         Equations are met at as many points as the motion has degrees of freedom for, and in between to the accuracy
         that `Solution.error` reports.
@@ -170,6 +171,7 @@ def at(
     Examples
     --------
     >>> above = co.at(0.5, lambda now: now.point("elbow").position[1], lower=0.3, unit="m")
+    >>> forearm_up = co.at(1.0, co.model.Target("elbow", axis=(1, 0, 0), direction=(0, 1, 0)))
     """
     time = finite_number("at s", s)
     if not 0 <= time <= 1:
@@ -255,6 +257,9 @@ def _condition(
     labels: Any,
     fallback: str = "",
 ) -> Condition:
+    if isinstance(fn, Target):
+        fallback, unit, labels = f"target of {fn.body}", unit or fn.units, labels or fn.labels
+        limits = (None, None, 0.0) if all(limit is None for limit in limits) else limits
     # Between ends it is called with both, or in a sequence with the phases: that shows when the problem is made.
     label = name_of(what, fn, name, *(() if where.instants == 2 else ("now",)))
     lower, upper = _limits(what, *limits)
