@@ -38,9 +38,9 @@ def constraint_blocks(whole: Grid, fixed: FixedEnds) -> list[Block]:
         blocks += _equations(name, entry, grid, along, known)
     if (closure := problem.closure) is not None:
         along = np.ones(closure.orders.size, dtype=bool)
-        blocks += _equations(closure.constraint.name, closure, grid.as_splines, along, known)
-    if isinstance(grid, FreeKnotsGrid):
-        blocks.append(grid.spacing())
+        blocks += _equations(closure.constraint.name, closure, whole.as_splines, along, known)
+    if isinstance(whole, FreeKnotsGrid):
+        blocks.append(whole.spacing())
     return blocks
 
 
