@@ -52,7 +52,7 @@ _FAR, _FAR_IN_GYRATIONS = 5.0, 30.0  # m and radii of gyration, from the frame t
 _DENSEST = 1e7  # kg/m3, the mass over the cube of its radius of gyration: 8e4 of a ball of steel
 _LONG = 50.0  # m, which few machines measure
 _NO_LENGTH = 1e-9  # of a quaternion
-_WHOLE_TURN = 1e-9  # of the product of two quaternions and -1, closer than which they are each other's negatives
+_SAME = 1e-9  # of products of quaternions: closer to -1 it is a whole turn, closer to 0 half a turn
 _BENDS = 4  # derivatives of what joints follow, as second derivatives of torques need them
 
 
@@ -429,7 +429,7 @@ class Model(Tabular, Portable):
         """The posture `end`, ndarray, shape (n_q,), with quaternions on the side of those of `start`.
 
         A quaternion and its negative are one attitude: no ball joint then makes more than half a turn, unless `end` has
-        exactly the negative quaternion, which stands for a whole turn.
+        exactly the negative quaternion, which stands for a whole turn. At exactly half a turn the sign stays.
 
         Examples
         --------
@@ -439,7 +439,7 @@ class Model(Tabular, Portable):
         """
         turned = np.array(end, dtype=float)
         for places, _ in self.balls.values():
-            if -1 + _WHOLE_TURN < start[places] @ turned[places] < 0:
+            if -1 + _SAME < start[places] @ turned[places] < -_SAME:
                 turned[places] *= -1
         return turned
 

@@ -28,6 +28,7 @@ from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
 _INTERVALS = 20
+_SAME = 1e-6  # difference of quaternions that are meant to be the same
 _ON_THE_WAY = 201  # times at which a guess is followed from one attitude to the next
 
 
@@ -163,8 +164,8 @@ def by_way_of(problem: Phases, guesses: Mapping[str, Any] | None = None) -> Phas
 def by_way_of(problem: Problem | Phases, guesses: Mapping[str, Any] | None = None) -> Problem | Phases:
     """The problem with final quaternions on the side that guesses by phase reach from the initial ones.
 
-    Without a guess the nearer side, unless exactly the negative quaternion is prescribed, a whole turn. It is the same
-    object if no sign changes.
+    Without a guess the nearer side. If exactly the negative quaternion is prescribed, a whole turn, it stays. It is the
+    same object if no sign changes.
     """
     if guesses is None:
         guesses = dict.fromkeys(problem.phases)
@@ -176,10 +177,14 @@ def by_way_of(problem: Problem | Phases, guesses: Mapping[str, Any] | None = Non
 
 def _by_way_of(problem: Problem, guess: Any) -> Problem:
     model, prescribed = problem.model, prescribed_postures(problem)
-    balls = [places for places, _ in model.balls.values() if not np.isnan(prescribed[:, places]).any()]
+    start, end = np.where(np.isnan(prescribed), model.neutral, prescribed)
+    balls = [
+        places
+        for places, _ in model.balls.values()
+        if not (np.isnan(prescribed[:, places]).any() or np.allclose(start[places], -end[places], rtol=0, atol=_SAME))
+    ]
     if not balls:
         return problem
-    start, end = np.where(np.isnan(prescribed), model.neutral, prescribed)
     path = np.array([start, end])
     guess = guess.get("q") if isinstance(guess, Mapping) else guess
     if guess is not None:

@@ -7,6 +7,7 @@ random_problems  problems with a known motion, and impossible ones
 altered          random motions by devices that save time, and without them
 forms            least effort in compact and lifted form, and races of the two
 redundant        equations that follow from others beside independent ones
+attitudes        random pairs of attitudes, by the shorter way
 saddles          symmetric motions with a cheaper one beside them
 certified        certificates of answers that are solved
 explained        what limits gain where rows depend on each other
