@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.formats.mesh_files import mesh_vertices
 from colloc.formats.reading import LinkShape, Reading
 from colloc.model.shapes import Box, Capsule, ConvexHull, Shape, hull_around
+from colloc.model.transforms import rigid
 from colloc.support.checks import count, instance, spelt, warn
 
 _SIDES = 12  # of the prism around a cylinder
 
 
 @spelt
-def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
+def collision_shapes(reading: Reading, *, most: int = 24, placement: Any = None) -> tuple[Shape, ...]:
     """Collision shapes of links from their file, for `clearance`.
 
     Boxes become boxes, spheres and capsules become capsules. A cylinder becomes the prism of twelve sides around it, a
@@ -28,6 +32,8 @@ def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
         From `from_urdf` or `from_mjcf`.
     most : int
         Largest number of vertices kept of a mesh.
+    placement : shape (4, 4), optional
+        Of the world of the file in yours, for shapes that are fixed to it, such as a table read from a file of its own.
 
     Returns
     -------
@@ -59,13 +65,16 @@ def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
     instance("reading", reading, Reading, "from_urdf or from_mjcf makes one of a file")
     count("most", most, at_least=4)
     colliding = [shape for shape in reading.shapes if shape.role == "collision"]
-    number: dict[str | None, int] = {}
+    if placement is not None:
+        moved = np.array(ca.DM(rigid("placement", placement)))
+        colliding = [s if s.body is not None else replace(s, placement=moved @ s.placement) for s in colliding]
+    number: dict[str, int] = {}
     shapes, refused = [], []
     for shape in colliding:
-        number[shape.body] = number.get(shape.body, 0) + 1
-        name = shape.body or "world"
-        if number[shape.body] > 1:
-            name = f"{name} {number[shape.body]}"
+        name = shape.body or shape.name or "world"
+        number[name] = number.get(name, 0) + 1
+        if number[name] > 1:
+            name = f"{name} {number[name]}"
         try:
             shapes.append(_shape(shape, name, most))
         except _LeftOutError as error:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.formats.numbers import parse_numbers
 from colloc.loops import ClosedChain, Loop
-from colloc.model import Model
+from colloc.model import Body, Model
 from colloc.muscles.files import from_file
 from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
@@ -50,6 +51,8 @@ class LinkShape(Portable):
         Indices of the vertices of its triangles.
     color : (float, float, float, float), optional
         Red, green, blue and opacity from 0 to 1, if the file has them.
+    name : str
+        Of a shape in a scene: that of its link.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class LinkShape(Portable):
     vertices: Any = None
     faces: Any = None
     color: tuple[float, float, float, float] | None = None
+    name: str = ""
 
     @property
     def file(self) -> Path | None:
@@ -113,6 +117,7 @@ class Reading(Tabular, Portable):
     Parameters
     ----------
     model : Model
+        Empty if nothing in the file moves: its shapes are then those of a scene, see `collision_shapes`.
     changed : tuple of str
         Differences between the model and the file, by name.
     left_out : tuple of str
@@ -275,6 +280,19 @@ class Reading(Tabular, Portable):
         read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
         rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]
         return Table(f"{self.model.name}: read {read}", ("", ""), rows)
+
+
+def scene(name: str, bodies: Sequence[Body], shapes: Iterable[LinkShape], notes: Notes, hint: str = "") -> Reading:
+    """The result of reading a file in which nothing moves: its shapes in the world, without a mechanism."""
+    places: dict[str | None, np.ndarray] = {None: np.eye(4)}
+    for body in bodies:
+        places[body.name] = places[body.parent] @ np.array(ca.DM(body.joint.before @ body.joint.after))
+    placed = tuple(
+        replace(shape, body=None, placement=places[shape.body] @ shape.placement, name=shape.body or name)
+        for shape in shapes
+    )
+    notes.changed.append(f"no body of {name!r} moves: its shapes are fixed to the world, and there is no model{hint}")
+    return Reading(Model.empty(), tuple(notes.changed), notes.left_out, shapes=placed)
 
 
 class Notes:

@@ -15,7 +15,7 @@ import numpy as np
 from colloc.formats.limits import NewLimits
 from colloc.formats.loop_files import Companion, read_companion
 from colloc.formats.numbers import parse_number, parse_numbers
-from colloc.formats.reading import LinkShape, Notes, Reading
+from colloc.formats.reading import LinkShape, Notes, Reading, scene
 from colloc.formats.srdf import read_postures
 from colloc.formats.xml import (
     by_name,
@@ -68,8 +68,8 @@ def from_urdf(
     with origins, axes, limits of position, effort, velocity and acceleration, damping, friction, and mimicked joints
     (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates j_tx, j_ty, j_tz, j_rz,
     j_ry, j_rx of `floating`, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
-    the tips, on fixed joints, are frames and become markers of the model as well. The report lists elements of other
-    programs.
+    the tips, on fixed joints, are frames and become markers of the model as well. Where nothing moves, as in the file
+    of a table, the shapes are a scene, without a model. The report lists elements of other programs.
 
     Parameters
     ----------
@@ -153,6 +153,9 @@ def from_urdf(
     for link, joint in _outward(robot, links, joints):
         with lines_of(links[link] if joint is None else joint):
             bodies += reader.bodies(links[link], joint, free=base == "free")
+    if not any(body.joint.moves for body in bodies):
+        free = '; base="free" makes it a free body'
+        return scene(robot.get("name") or "scene", bodies, reader.shapes, reader.notes, free)
     with lines_of(robot):
         bodies = new_limits.applied(bodies)
         tips = {body.name for body in bodies} - {body.parent for body in bodies}

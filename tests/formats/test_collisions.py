@@ -169,3 +169,41 @@ def test_what_cannot_be_read_is_left_out_by_name(tmp_path):
     (tmp_path / "wedge.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1")
     with pytest.raises(co.InputError, match="radius of the sphere of 'fore' must be 1 number, got 'big'"):
         co.formats.collision_shapes(co.formats.from_urdf(tmp_path / "arm.urdf"))
+
+
+SCENES = {
+    "table.urdf": """<robot name="table"><link name="top"><collision><origin xyz="0 0 0.05"/>
+        <geometry><box size="0.6 1 0.1"/></geometry></collision></link>
+      <link name="lamp"><collision><geometry><sphere radius="0.2"/></geometry></collision></link>
+      <joint name="stand" type="fixed"><parent link="top"/><child link="lamp"/><origin xyz="0.3 0 0.5" rpy="0 0 1.57"/>
+      </joint></robot>""",
+    "table.xml": """<mujoco model="table"><worldbody><body name="top">
+      <geom type="box" size="0.3 0.5 0.05" pos="0 0 0.05"/>
+      <body name="lamp" pos="0.3 0 0.5" euler="0 0 90"><geom size="0.2"/></body></body></worldbody></mujoco>""",
+}
+
+
+@pytest.mark.parametrize("file", SCENES)
+def test_a_file_in_which_nothing_moves_is_a_scene_of_obstacles(tmp_path, file):
+    """A point passes over the lamp, which stands in its way, in the place that the scene is given."""
+    path = tmp_path / file
+    path.write_text(SCENES[file])
+    reading = (co.formats.from_urdf if path.suffix == ".urdf" else co.formats.from_mjcf)(path)
+    assert reading.model.n == 0
+    assert "no body of 'table' moves: its shapes are fixed to the world" in str(reading)
+    top, lamp = co.formats.collision_shapes(reading, placement=co.placement((1.0, 0.0, 0.0)))
+    assert (top.body, lamp.body, top.name, lamp.name) == (None, None, "top", "lamp")
+    assert isinstance(lamp, co.Capsule)
+    assert np.array(ca.DM(lamp.start)).ravel() == pytest.approx([1.3, 0.0, 0.5])
+    slides = [
+        co.Body("x", co.prismatic((1, 0, 0))),
+        co.Body("z", co.prismatic((0, 0, 1)), "x", mass=1.0, inertia=(0.1, 0.1, 0.1)),
+    ]
+    point = co.Model(slides, gravity=(0, 0, 0))
+    ball = co.Capsule("z", (0, 0, 0), (0, 0, 0), radius=0.1)
+    ends = [co.initial(q=(0.0, 0.55), qd=0.0), co.final(q=(2.6, 0.55), qd=0.0)]
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    over = co.solve(co.Problem(point, 1.0, effort, [*ends, co.clearance(ball, lamp)]), co.BSpline(16))
+    assert over.status is co.solver.Status.SOLVED
+    distance = np.linalg.norm(over.at(np.linspace(0, 1, 501)).q - [1.3, 0.5], axis=1)
+    assert distance.min() == pytest.approx(0.3, abs=1e-4)

@@ -443,10 +443,6 @@ REFUSED = {
         '<mujoco><asset><mesh name="m" file="none.stl"/></asset><worldbody/></mujoco>',
         r"is refused by MuJoCo: .*none.stl",
     ),
-    "still": (
-        '<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>',
-        r"the file, of 1 bodies, has no joint",
-    ),
 }
 
 

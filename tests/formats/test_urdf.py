@@ -189,7 +189,6 @@ REFUSED = {
         robot(f'<link name="a"><inertial>{MASS.replace("1", "-1", 1)}</inertial></link>'),
         r"mass of body 'a' must not be negative, got -1.0 \(line 2\)",
     ),
-    "nothing moves": (robot('<link name="a"/>'), r"no joint that moves"),
     "macros": ('<robot xmlns:xacro="x"><xacro:macro/></robot>', r"got none; it has macros, which are expanded in"),
     "other": ("<sdf/>", r"its root is <sdf>, not <robot>"),
     "half": ("<robot>\n<link", r"cannot be read as a URDF: unclosed token: line 2"),
