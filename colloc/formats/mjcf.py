@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
-from colloc.formats.reading import LinkShape, Notes, Reading, scene
+from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.ball import BALLS, QUATERNION, BallScrew
 from colloc.model.body import Body
@@ -149,7 +149,7 @@ class _MjcfReader:
         bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
         name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
         if not m.njnt:
-            return scene(name, bodies, self._shapes(), notes)
+            return still_scene(name, bodies, self._shapes(), notes)
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
         bodies = limits.applied(self._led(body, couplings) for body in bodies)
         model = Model(bodies, gravity, name, self._markers(), couplings)

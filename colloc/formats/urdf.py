@@ -15,7 +15,7 @@ import numpy as np
 from colloc.formats.limits import NewLimits
 from colloc.formats.loop_files import Companion, read_companion
 from colloc.formats.numbers import parse_number, parse_numbers
-from colloc.formats.reading import LinkShape, Notes, Reading, scene
+from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.formats.srdf import read_postures
 from colloc.formats.xml import (
     by_name,
@@ -155,7 +155,7 @@ def from_urdf(
             bodies += reader.bodies(links[link], joint, free=base == "free")
     if not any(body.joint.moves for body in bodies):
         free = '; base="free" makes it a free body'
-        return scene(robot.get("name") or "scene", bodies, reader.shapes, reader.notes, free)
+        return still_scene(robot.get("name") or "scene", bodies, reader.shapes, reader.notes, free)
     with lines_of(robot):
         bodies = new_limits.applied(bodies)
         tips = {body.name for body in bodies} - {body.parent for body in bodies}
