@@ -282,7 +282,9 @@ class Reading(Tabular, Portable):
         return Table(f"{self.model.name}: read {read}", ("", ""), rows)
 
 
-def still_scene(name: str, bodies: Sequence[Body], shapes: Iterable[LinkShape], notes: Notes, hint: str = "") -> Reading:
+def still_scene(
+    name: str, bodies: Sequence[Body], shapes: Iterable[LinkShape], notes: Notes, hint: str = ""
+) -> Reading:
     """The result of reading a file in which nothing moves: its shapes in the world, without a mechanism."""
     places: dict[str | None, np.ndarray] = {None: np.eye(4)}
     for body in bodies:
