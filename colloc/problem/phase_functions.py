@@ -160,9 +160,12 @@ def connect(
         Names of the phases: the end of the first is the start of the second.
     joints : mapping of str to str or (str, float), optional
         For every linked joint of the second phase the joint of the first from which it continues, with a factor that is
-        1 by default. Without a mapping, joints of the same name, which both phases must have.
+        1 by default. Without a mapping, joints of the same name, which both phases must have. The three turns of a ball
+        joint on a quaternion continue together, with factors 1 or -1 whose product is 1: the mirror image across a
+        plane keeps the turn about its normal and reverses the other two.
     jumps : sequence of str
-        Joints of the second phase whose positions may jump, such as the distance walked in a step.
+        Joints of the second phase whose positions may jump, such as the distance walked in a step; of a ball joint on a
+        quaternion all three turns.
     q, qd, qdd, states : bool
         Whether positions, velocities, accelerations and common states are continuous.
 
@@ -227,35 +230,53 @@ def position_jumps(
     """Jumps of the positions of joints that may not jump, with labels and units.
 
     A quaternion has three, the turn from one attitude to the other: a fourth row would follow from its unit length.
-    InputError for a ball joint on a quaternion that continues from another joint, or may jump.
     """
     first, second = before.model, after.model
-    turns = {
-        joint for model in (first, second) for _, dofs in model.balls.values() for joint in model.joint_names[dofs]
-    }
-    changed = {joint for joint, pair in pairs.items() if pair != (joint, 1.0) and turns & {joint, pair[0]}}
-    changed |= turns & set(connection.jumps)
-    if changed:
-        raise InputError(
-            f"a connection cannot map ball joints on quaternions, got another joint for {', '.join(changed)}"
-        )
-    if first.balls.keys() != second.balls.keys():
-        raise InputError(
-            f"phases {connection.first!r} and {connection.second!r} must have the same ball joints on quaternions"
-        )
+    going_on = {joint: pair for joint, pair in pairs.items() if joint not in connection.jumps}
     expressions, labels, units = [], [], []
-    for joint, (earlier, factor) in pairs.items():
-        if joint not in turns and joint not in connection.jumps:
-            k, i = second.position_names.index(joint), first.position_names.index(earlier)
-            expressions.append(after.q[k] - factor * before.q[i])
-            labels.append(f"{connection.name}, q[{joint}]")
-            units.append(second.position_units[k])
-    for ball, (places, dofs) in second.balls.items():
-        if any(joint in pairs for joint in second.joint_names[dofs]):
-            expressions.append(2 * relative_turn(before.q[first.balls[ball][0]], after.q[places]))
-            labels += [f"{connection.name}, turn[{joint}]" for joint in second.joint_names[dofs]]
+    for joint, (earlier, factor) in going_on.items():
+        if joint not in second.position_names:
+            continue  # one of the turns of a ball joint
+        if earlier not in first.position_names:
+            raise _not_carried(connection, {joint: (earlier, factor)})
+        k, i = second.position_names.index(joint), first.position_names.index(earlier)
+        expressions.append(after.q[k] - factor * before.q[i])
+        labels.append(f"{connection.name}, q[{joint}]")
+        units.append(second.position_units[k])
+    for places, dofs in second.balls.values():
+        turns = {joint: going_on[joint] for joint in second.joint_names[dofs] if joint in going_on}
+        if turns:
+            ball, axes = _carried(connection, turns, first)
+            p = before.q[first.balls[ball][0]]
+            expressions.append(2 * relative_turn(ca.vertcat(p[0], ca.DM(axes) @ p[1:]), after.q[places]))
+            labels += [f"{connection.name}, turn[{joint}]" for joint in turns]
             units += ["rad"] * 3
     return expressions, labels, units
+
+
+def _carried(
+    connection: Joining, turns: Mapping[str, tuple[str, float]], first: Model
+) -> tuple[str, list[list[float]]]:
+    """The ball joint of the first phase from which that with these turns continues, and how its axes map, shape (3, 3).
+
+    Rotation vectors x continue as A x. So do attitudes if A is a rotation: it then keeps cross products.
+    """
+    for ball, (_, dofs) in first.balls.items():
+        names = first.joint_names[dofs]
+        axes = [[factor if name == earlier else 0.0 for name in names] for earlier, factor in turns.values()]
+        A = ca.DM(axes)
+        if A.shape == (3, 3) and float(ca.norm_inf(ca.vec(A @ A.T - ca.DM.eye(3)))) == 0 and float(ca.det(A)) > 0:
+            return ball, axes
+    raise _not_carried(connection, turns)
+
+
+def _not_carried(connection: Joining, pairs: Mapping[str, tuple[str, float]]) -> InputError:
+    stated = ", ".join(f"{joint!r}: {pair}" for joint, pair in pairs.items())
+    return InputError(
+        f"{connection.name}: a connection cannot map ball joints on quaternions, except all three turns from those of "
+        "another one, with factors 1 or -1 whose product is 1 (a mirror image reverses two turns), or let all three "
+        f"jump; got {stated}"
+    )
 
 
 def zero_rows(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:

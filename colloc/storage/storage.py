@@ -24,6 +24,7 @@ from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_reco
 from colloc.support.checks import InputError, instance, quoted, relative_tolerance, spelt
 from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
+from colloc.transcription.guess import Keyframes, by_way_of
 from colloc.transcription.layout import lay_out
 from colloc.transcription.nlp import Recipe
 from colloc.transcription.transcribe import build_program
@@ -128,9 +129,10 @@ def load(
     relative_tolerance("tol", tol)
     archive = read_archive(path)  # what is no path is refused there
     record = read_record(str(path), archive)
+    _check_phases(record, problem)
+    problem = _on_the_stored_side(record, problem)
     ordered = _ordered(record, problem)
     problem = problem if ordered is None else ordered.posed
-    _check_phases(record, problem)
     if parts := differences(record.fingerprint, fingerprint(problem)):
         raise InputError(f"{record.name!r} is of another problem, which differs in {'; '.join(parts)}")
     _check_sizes(record, problem)
@@ -147,6 +149,19 @@ def load(
     solution = replace(solution_of(nlp, outcome, p), rounds=record.rounds, ordered=ordered)
     _check_motion(record, solution)
     return solution
+
+
+def _on_the_stored_side(record: SolutionRecord, problem: Problem | Phases) -> Problem | Phases:
+    """The problem with final quaternions on the side that the stored motion reaches, as `solve` chose it."""
+    if not any(phase.model.balls for phase in problem.phases.values()):
+        return problem
+    frames: dict[str, Keyframes] = {}
+    for name, phase in record.phases.items():
+        t, first = np.unique(phase.t, return_index=True)
+        if t.size < 2 or t[0] < 0:
+            raise InputError(f"{phase.title!r}: times must increase from 0, got {quoted(phase.t)}")
+        frames[name] = Keyframes(t / t[-1], phase.tables["q"][first])
+    return by_way_of(problem, frames)
 
 
 def _judged_by(outcome: Outcome, tol: float) -> Outcome:
