@@ -104,7 +104,7 @@ _PACKAGES = {
     "dynamics": "",
     "formats": (
         "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable collision_shapes "
-        "from_c3d from_mjcf from_osim from_urdf mesh_vertices read_table to_urdf write_table"
+        "from_c3d from_mjcf from_osim from_sdf from_urdf mesh_vertices read_table to_urdf write_table"
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",

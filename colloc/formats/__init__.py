@@ -2,6 +2,7 @@
 
 reading        the result of every reader: a model, other data of the file, and a report of changes and omissions
 urdf, srdf     readers of robots
+sdf            SDF files
 urdf_writer    URDF files from models
 mjcf           MuJoCo's files, compiled by MuJoCo
 osim           OpenSim's files, with their components in osim_document and forces in osim_forces
@@ -27,6 +28,7 @@ from colloc.formats.mjcf import from_mjcf
 from colloc.formats.muscle_data import MuscleData, PathPoint
 from colloc.formats.osim import from_osim
 from colloc.formats.reading import LinkShape, Reading
+from colloc.formats.sdf import from_sdf
 from colloc.formats.tables import read_table, write_table
 from colloc.formats.time_series import TimeSeriesTable
 from colloc.formats.urdf import from_urdf
@@ -34,6 +36,6 @@ from colloc.formats.urdf_writer import to_urdf
 
 __all__ = [
     "ContactLaw", "ContactShape", "LinkShape", "MotionCapture", "MuscleData", "PathPoint", "Reading", "TimeSeriesTable",
-    "collision_shapes", "from_c3d", "from_mjcf", "from_osim", "from_urdf", "mesh_vertices", "read_table", "to_urdf",
-    "write_table",
+    "collision_shapes", "from_c3d", "from_mjcf", "from_osim", "from_sdf", "from_urdf", "mesh_vertices", "read_table",
+    "to_urdf", "write_table",
 ]  # fmt: skip

@@ -192,7 +192,7 @@ class _MjcfReader:
         """A body on its joints, with massless bodies before it if there are several."""
         m = self.m
         parent = int(m.body_parentid[k])
-        inertia = _rotation(m.body_iquat[k]) @ np.diag(m.body_inertia[k]) @ _rotation(m.body_iquat[k]).T
+        inertia = rotation_of(m.body_iquat[k]) @ np.diag(m.body_inertia[k]) @ rotation_of(m.body_iquat[k]).T
         place = _placed(m.body_pos[k], m.body_quat[k])
         name, carrier = self.body_names[k], self.body_names[parent] if parent else None
         mass = float(m.body_mass[k])
@@ -393,7 +393,7 @@ class _MjcfReader:
                 self._couple(e, label, couplings, still)
             else:
                 notes.leave_out("equality constraint of tendons or flexible bodies", "the file", label)
-        return _resolved(couplings, notes), loops, still
+        return resolved_couplings(couplings, notes), loops, still
 
     def _loop(self, e: int, label: str, kind: int) -> Loop:
         m = self.m
@@ -489,7 +489,7 @@ class _MjcfReader:
             if self._quaternions:
                 posture |= {f"{label}_q{letter}": float(qpos[at + i]) for i, letter in enumerate("wxyz")}
                 continue
-            angles = _angles(_rotation(qpos[at : at + 4]))
+            angles = _angles(rotation_of(qpos[at : at + 4]))
             posture |= {f"{label}_r{axis}": angle for axis, angle in zip("zyx", angles, strict=True)}
         return posture
 
@@ -514,7 +514,7 @@ class _MjcfReader:
                 notes.leave_out(f"{what} of the medium", "the file", f"{number:g}")
 
 
-def _resolved(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Coupling]:
+def resolved_couplings(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Coupling]:
     """Couplings to leading joints; circles are left out."""
     resolved: dict[str, Coupling] = {}
     for name, coupling in couplings.items():
@@ -530,7 +530,7 @@ def _resolved(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Couplin
     return resolved
 
 
-def _rotation(quaternion: np.ndarray) -> np.ndarray:
+def rotation_of(quaternion: np.ndarray) -> np.ndarray:
     """Rotation matrix, shape (3, 3), of a quaternion (w, x, y, z) of any length."""
     w, *v = quaternion
     cross = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
@@ -539,7 +539,7 @@ def _rotation(quaternion: np.ndarray) -> np.ndarray:
 
 def _placed(position: np.ndarray, quaternion: np.ndarray) -> ca.SX:
     place = np.eye(4)
-    place[:3, :3], place[:3, 3] = _rotation(quaternion), position
+    place[:3, :3], place[:3, 3] = rotation_of(quaternion), position
     return ca.SX(ca.DM(place))
 
 

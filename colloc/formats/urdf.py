@@ -45,7 +45,7 @@ from colloc.support.files import check_path, refused
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 Color = tuple[float, float, float, float]
-_UNDRIVEN = Limits(torque=(0.0, 0.0))
+UNDRIVEN = Limits(torque=(0.0, 0.0))  # of a free base
 
 
 @spelt
@@ -114,7 +114,7 @@ def from_urdf(
 
     See Also
     --------
-    from_mjcf, to_urdf
+    from_mjcf, from_sdf, to_urdf
 
     Examples
     --------
@@ -162,7 +162,7 @@ def from_urdf(
         frames = [b.name for b in bodies if b.name in tips and not b.joint.moves and b.mass.is_zero() and b.parent]
         markers = {name: (name, (0.0, 0.0, 0.0)) for name in frames}
         model = Model(bodies, gravity, robot.get("name") or "robot", markers, couplings)
-        reader.doubt(model)
+        doubt(model)
         model = model.frozen(held) if held else model
     gears = reader.gears(robot, joints)
     postures = {} if srdf is None else read_postures(srdf, model, reader.notes)
@@ -288,7 +288,7 @@ class _UrdfReader:
         self.shapes += _shapes(link, name, self._folder, self._colors)
         if joint is None:
             body = self._body(link, fixed(), None)
-            undriven = {f"{name}_{letters}": _UNDRIVEN for letters in FREE}
+            undriven = {f"{name}_{letters}": UNDRIVEN for letters in FREE}
             return free_chain(body, name, self._sequence, undriven) if free else [body]
         parent, kind, label = child_of(joint, "parent", what).get("link"), joint.get("type", ""), joint.get("name", "")
         if kind not in _KINDS:
@@ -339,26 +339,9 @@ class _UrdfReader:
             )
             about = place[:3, :3]
             moments = about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T
-            return self._possible(Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True))
-
-    def _possible(self, body: Body) -> Body:
-        """The body with a legal inertia."""
-        try:
-            return replace(body, any_inertia=False)
-        except InputError as error:
-            if self._inertia == "strict":
-                raise InputError(f'{error}; inertia="nearest" or "given" accepts it') from None
-        tensor = np.array(ca.DM(body.inertia))
-        printed = ", ".join(map(short, np.linalg.eigvalsh(tensor)))
-        if self._inertia == "given":
-            self.notes.changed.append(
-                f"inertia of link {body.name!r}, which no body has, is as it is: moments {printed}"
+            return possible_body(
+                Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True), self._inertia, self.notes
             )
-            return body
-        nearest = nearest_inertia(tensor) if float(body.mass) else np.zeros((3, 3))
-        moments = ", ".join(map(short, np.linalg.eigvalsh(nearest)))
-        self.notes.changed.append(f"inertia of link {body.name!r}, which no body has: moments {printed} are {moments}")
-        return replace(body, inertia=nearest, any_inertia=False)
 
     def _axis(self, joint: Element, label: str) -> np.ndarray:
         axis = child_of(joint, "axis", f"joint {label!r}", optional=True)
@@ -389,19 +372,6 @@ class _UrdfReader:
             passive=Passive(damping, friction=friction),
         )
 
-    def doubt(self, model: Model) -> None:
-        """Issue one warning for all joints that cannot move, and one for all without a motor."""
-        driven = [joint for joint in model.joints if joint.limits is not _UNDRIVEN]
-        still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
-        idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
-        if still:
-            warn(f"joint {shown(still)} cannot move: the velocity limit is 0; limits={{'velocity': None}} lifts it")
-        if idle:
-            warn(
-                f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; if it is "
-                'unknown, limits={"torque": None} lifts it'
-            )
-
     def gears(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
         """Ratios of transmissions, by joints; other elements are left out."""
         ratios: dict[str, float] = {}
@@ -412,6 +382,38 @@ class _UrdfReader:
             if len(driven) == 1 and driven[0] in joints and len(reductions) == 1 and (ratio := reductions.pop()):
                 ratios[str(driven[0])] = ratio
         return ratios
+
+
+def possible_body(body: Body, inertia: str, notes: Notes) -> Body:
+    """The body with a legal inertia, or as the argument `inertia` of a reader has it."""
+    try:
+        return replace(body, any_inertia=False)
+    except InputError as error:
+        if inertia == "strict":
+            raise InputError(f'{error}; inertia="nearest" or "given" accepts it') from None
+    tensor = np.array(ca.DM(body.inertia))
+    printed = ", ".join(map(short, np.linalg.eigvalsh(tensor)))
+    if inertia == "given":
+        notes.changed.append(f"inertia of link {body.name!r}, which no body has, is as it is: moments {printed}")
+        return body
+    nearest = nearest_inertia(tensor) if float(body.mass) else np.zeros((3, 3))
+    moments = ", ".join(map(short, np.linalg.eigvalsh(nearest)))
+    notes.changed.append(f"inertia of link {body.name!r}, which no body has: moments {printed} are {moments}")
+    return replace(body, inertia=nearest, any_inertia=False)
+
+
+def doubt(model: Model) -> None:
+    """Issue one warning for all joints that cannot move, and one for all without a motor."""
+    driven = [joint for joint in model.joints if joint.limits is not UNDRIVEN]
+    still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
+    idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
+    if still:
+        warn(f"joint {shown(still)} cannot move: the velocity limit is 0; limits={{'velocity': None}} lifts it")
+    if idle:
+        warn(
+            f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; if it is "
+            'unknown, limits={"torque": None} lifts it'
+        )
 
 
 def nearest_inertia(tensor: np.ndarray) -> np.ndarray:
@@ -463,7 +465,7 @@ def _limits(joint: Element, kind: str, name: str, new: NewLimits) -> Limits:
     if limit is None:
         return Limits()
     with lines_of(limit):
-        limits = {}
+        limits: dict[str, tuple[float, float]] = {}
         if kind != "continuous" and not new.replaces(name, "position"):
             lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
             limits["position"] = _unlimited(lower), _unlimited(upper)
@@ -471,13 +473,18 @@ def _limits(joint: Element, kind: str, name: str, new: NewLimits) -> Limits:
             if limit.get(key) is not None and not new.replaces(name, quantity):
                 size = _unlimited(number_of(limit, key, f"limit of {what}"))
                 limits[quantity] = (-size, size)
-        for quantity, (lower, upper) in limits.items():
-            if lower > upper:
-                raise InputError(
-                    f"{quantity} limits of {what} are exchanged, lower={lower:g}, upper={upper:g}: give others, as in "
-                    f"limits={{{quantity!r}: {{{name!r}: ({min(lower, upper):g}, {max(lower, upper):g})}}}}"
-                )
-        return Limits(**limits)
+        return Limits(**in_order(limits, name))
+
+
+def in_order(limits: dict[str, tuple[float, float]], name: str) -> dict[str, tuple[float, float]]:
+    """The limits of a joint; InputError, with the argument that replaces them, for exchanged ones."""
+    for quantity, (lower, upper) in limits.items():
+        if lower > upper:
+            raise InputError(
+                f"{quantity} limits of joint {name!r} are exchanged, lower={lower:g}, upper={upper:g}: give others, "
+                f"as in limits={{{quantity!r}: {{{name!r}: ({min(lower, upper):g}, {max(lower, upper):g})}}}}"
+            )
+    return limits
 
 
 def _unlimited(number: float) -> float:

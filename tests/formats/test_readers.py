@@ -40,8 +40,9 @@ def written(folder: Path, name: str, content: str) -> Path:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "a.urdf": co.formats.from_urdf, "a.xacro": co.formats.from_urdf, "a.xml": co.formats.from_mjcf,
-    "a.osim": co.formats.from_osim, "a.c3d": co.formats.from_c3d, "a.obj": co.formats.mesh_vertices,
-    "a.stl": co.formats.mesh_vertices, "a.npz": lambda path: co.load(path, time_optimal()),
+    "a.osim": co.formats.from_osim, "a.sdf": co.formats.from_sdf, "a.c3d": co.formats.from_c3d,
+    "a.obj": co.formats.mesh_vertices, "a.stl": co.formats.mesh_vertices,
+    "a.npz": lambda path: co.load(path, time_optimal()),
     **dict.fromkeys(("a.sto", "a.mot", "a.csv", "a.trc", "a.parquet"), co.formats.read_table),
 }  # fmt: skip
 

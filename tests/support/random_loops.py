@@ -244,5 +244,5 @@ def _pins(loop: Loop) -> list[np.ndarray]:
     if loop.kind in ("weld", "spherical"):
         return [np.zeros(3)]
     assert loop.kind == "revolute"
-    axis = np.linalg.eigh(loop.upright)[1][:, -1]
+    axis = np.linalg.svd(loop.forms[-1, :3, :3])[0][:, 0]  # the row is axis times another direction
     return [np.zeros(3), 0.1 * axis]
