@@ -94,7 +94,8 @@ def spherical(
     With `sequence="quaternion"` no posture is singular. The positions of a thigh are then thigh_qw, thigh_qx, thigh_qy
     and thigh_qz, a unit quaternion with its scalar part first; a problem keeps its length. Velocities, accelerations
     and torques are thigh_rx, thigh_ry and thigh_rz, about the axes of the body itself: `Model.n_q` is `Model.n` + 1. A
-    quaternion and its negative are the same attitude: the sign at the end chooses the direction of the turn.
+    quaternion and its negative are the same attitude: a motion takes the shorter way round, or that of its guess, and
+    from a quaternion to exactly its negative a whole turn.
 
     Parameters
     ----------
