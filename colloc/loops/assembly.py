@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from colloc.loops.mechanism import ClosedChain
-from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap
+from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap, pivots
 from colloc.support.checks import InputError, finite_array, instance
 from colloc.support.display import short, shown
 
 SHORTEST = 2.0**-16  # of the way between two samples: a shorter step means that there is no way on
 NEWTON = 8  # corrections of one step
+SAMPLES = 31  # postures of a way
+_NEWTON_STEPS = 40
+_BEND = 0.3  # rad, m: by which a way begins away from a straight line, on which chains may be singular
+_LONGEST = 0.3  # rad, m: largest step of a joint
+_STRAIGHT = 1e-2  # rad, m: step of a joint after which a way is short enough for a guess
+_SINGULAR = 1e-9  # keeps the equations of a way regular where rows are dependent
 
 
 def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
@@ -85,6 +92,109 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     postures = np.atleast_2d(finite_array("q", q))
     postures = finite_array("q", postures, (None, chain.model.n_q))
     return np.array([np.abs(chain.closures.gaps(posture)[0]).max() for posture in postures])
+
+
+def nearby(chain: ClosedChain, q: np.ndarray) -> np.ndarray:
+    """Closed postures nearest to given ones, each shape (N, n_q); the search for each begins at the one before."""
+    postures, closures = np.empty_like(q), chain.closures
+    for k, wanted in enumerate(q):
+        postures[k] = closures.nearest(wanted, postures[k - 1] if k else None)
+        if np.abs(closures.gaps(postures[k])[0]).max() > CLOSED:
+            postures[k] = assembled(closures, wanted)
+    return postures
+
+
+def closed_way(chain: ClosedChain, prescribed: np.ndarray) -> np.ndarray:
+    """A short way through closed postures between prescribed ends, shape (N, n_q).
+
+    The discrete geodesic near the straight line, by Newton's method, where that converges; else the closed postures
+    nearest to the line.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    prescribed : ndarray, shape (2, n_q) [rad, m]
+        NaN for coordinates that are not prescribed: they are near those of the chain's posture, at the end near those
+        of the start.
+    """
+    model = chain.model
+    start = closed_end(chain, prescribed[0], chain.posture)
+    way = model.displacement(start, closed_end(chain, prescribed[1], start))
+    s = np.linspace(0, 1, SAMPLES)[:, None]
+    q = chain.model.displaced(np.tile(start, (SAMPLES, 1)), s * way)
+    bent = model.displaced(q, _BEND * np.sin(np.pi * s) * np.random.default_rng(0).normal(size=model.n))
+    for _ in range(_NEWTON_STEPS):
+        bent, step = _straightened(chain, bent)
+        if step < _STRAIGHT:
+            return np.array([chain.closures.close(posture) for posture in bent])
+    return nearby(chain, q)
+
+
+def _straightened(chain: ClosedChain, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """A way after a step of Newton's method towards the shortest closed one, and the length of the step."""
+    model, inner = chain.model, len(q) - 2
+    n, r = model.n, chain.rows.size
+    moves = np.array([model.displacement(*pair) for pair in pairwise(q)])
+    shape = 2 * np.eye(inner) - np.eye(inner, k=1) - np.eye(inner, k=-1)
+    system = np.zeros((inner * (n + r), inner * (n + r)))
+    right = np.zeros(inner * (n + r))
+    system[: inner * n, : inner * n] = np.kron(shape, np.eye(n))
+    right[: inner * n] = (moves[1:] - moves[:-1]).ravel()
+    for k, posture in enumerate(q[1:-1]):
+        gaps, J = (part[chain.rows] for part in chain.closures.gaps(posture))
+        rows, columns = slice(inner * n + k * r, inner * n + (k + 1) * r), slice(k * n, (k + 1) * n)
+        system[rows, columns], system[columns, rows] = J, J.T
+        right[rows] = -gaps
+    system[range(inner * n, len(system)), range(inner * n, len(system))] = -_SINGULAR
+    step = np.linalg.solve(system, right)[: inner * n].reshape(inner, n)
+    longest = float(np.abs(step).max())
+    moved = q.copy()
+    moved[1:-1] = model.displaced(q[1:-1], min(1.0, _LONGEST / longest if longest else 1.0) * step)
+    return moved, longest
+
+
+def closed_end(chain: ClosedChain, prescribed: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The closed posture near another with prescribed coordinates, shape (n_q,); NaN for others.
+
+    Prescribed coordinates that do not close the loops move as well.
+    """
+    known = ~np.isnan(prescribed)
+    q = chain.model.of_unit_length(np.where(known, prescribed, near))
+    free = np.flatnonzero(~known_dofs(chain, known))
+    closed = chain.closures.close(q, joints=free.tolist()) if free.size else q
+    return closed if not described_gap(chain.closures, closed) else assembled(chain.closures, q)
+
+
+def known_dofs(chain: ClosedChain, known: np.ndarray) -> np.ndarray:
+    """Which joints have known coordinates, shape (n,), from which coordinates are known, shape (n_q,)."""
+    joints = np.where(chain.closures.places >= 0, known[chain.closures.places], False)
+    for places, dofs in chain.model.balls.values():
+        joints[dofs] = known[places].all()
+    return joints
+
+
+def implied(chain: ClosedChain, q: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Joints, shape (n,), whose positions or rates follow from those of the other known ones at a closed posture."""
+    J = chain.closures.at(q)[1][chain.rows]
+    dependent = np.zeros(chain.model.n, dtype=bool)
+    dependent[pivots(J, np.flatnonzero(~known).tolist())] = True
+    return dependent & known
+
+
+def implied_ends(chain: ClosedChain, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`Part.implied` of a chain; nothing follows where few values are prescribed."""
+    positions, velocities = np.zeros(prescribed.shape, dtype=bool), np.zeros(still.shape, dtype=bool)
+    near = chain.posture
+    for end in range(2):
+        known = known_dofs(chain, ~np.isnan(prescribed[end]))
+        if max(known.sum(), still[end].sum()) <= chain.mobility:
+            continue
+        near = closed_end(chain, prescribed[end], near)
+        follow = implied(chain, near, known)
+        places = chain.closures.places[follow & (chain.closures.places >= 0)]
+        positions[end, places] = True
+        velocities[end] = implied(chain, near, still[end])
+    return positions, velocities
 
 
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:

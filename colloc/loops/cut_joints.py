@@ -27,8 +27,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 import casadi as ca
+import numpy as np
 
 from colloc.loops.arguments import of_instant
+from colloc.loops.assembly import closed_way, implied_ends
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
@@ -42,7 +44,8 @@ _SETTLING = 20.0  # time constants of the gap in a motion
 class CutJoints(Part):
     """A closed chain whose loops are cut, as a part of a problem of its tree.
 
-    Prescribe states at the ends for the independent joints only. The guess determines the branch. The loop forces are
+    Values at the ends that follow from others, as the loops are closed, are no further equations. Without a guess, the
+    motion is guessed by a short way through closed postures; a guess determines the branch. The loop forces are
     splines like accelerations: of one degree less than `Radau` on every interval, with jumps between intervals, or
     quadratic and continuous in `HermiteSimpson`. Joints without actuators have no torque at the collocation points, and
     almost none between them, unless other parts drive them. The cost determines how actuators share a load; the
@@ -98,6 +101,14 @@ class CutJoints(Part):
             ],
             passive=[name for name in chain.model.joint_names if name not in chain.actuators],
         )
+
+    def way(self, prescribed: np.ndarray) -> np.ndarray:
+        """Closed postures between prescribed ends, shape (N, n_q)."""
+        return closed_way(self.chain, prescribed)
+
+    def implied(self, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Prescribed positions and velocities at the ends that follow from others, as the loops are closed."""
+        return implied_ends(self.chain, prescribed, still)
 
     def _settling(self, now: Instant) -> ca.SX:
         """The equation of the gap along the motion, SX, shape (r,) [m/s2, rad/s2]."""

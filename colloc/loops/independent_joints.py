@@ -20,7 +20,7 @@ import numpy as np
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.arguments import of_instant
-from colloc.loops.assembly import assemble
+from colloc.loops.assembly import assemble, implied_ends, nearby
 from colloc.loops.inverse_dynamics import actuation, driven
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
@@ -205,8 +205,17 @@ class IndependentJoints(Coordinates):
         forces = self.multipliers(now, loads)
         return tuple(load.at(now) for load in loop_loads(self.chain, lambda _: forces))
 
+    def implied(self, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Prescribed positions and velocities at the ends that follow from others, as the loops are closed."""
+        return implied_ends(self.chain, prescribed, still)
+
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Closed postures with the independent coordinates of q, each shape (N, n_q); see `assemble`."""
-        return assemble(
-            self.chain, finite_array("q", q, (None, self.model.n_q))[:, self.chain.independent_places], start
-        )
+        """Closed postures with the independent coordinates of q, each shape (N, n_q); see `assemble`.
+
+        Where these leave the reach of the chain, or its branch, they are the closed postures nearest to q.
+        """
+        wanted = finite_array("q", q, (None, self.model.n_q))
+        try:
+            return assemble(self.chain, wanted[:, self.chain.independent_places], start)
+        except InputError:
+            return nearby(self.chain, wanted)

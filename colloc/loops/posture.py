@@ -73,7 +73,7 @@ class Closures:
         return self.model.limits("position")
 
     @cached_property
-    def _places(self) -> np.ndarray:
+    def places(self) -> np.ndarray:
         """Index in q of every joint's coordinate, shape (n,); -1 for turns of ball joints on quaternions."""
         places = [self.model.places[k] for k in self.model.moving]
         return np.array([part.start if part.stop - part.start == 1 else -1 for part in places], dtype=int)
@@ -151,7 +151,7 @@ class Closures:
         q = q.copy()
         followed = {coupling.joint for coupling in self.model.couplings.values()}
         for k, name in enumerate(self.model.joint_names):
-            place = self._places[k]
+            place = self.places[k]
             joint = self.model.bodies[self.model.moving[k]].joint
             if place < 0 or name in followed or not joint.hinge:
                 continue
@@ -176,7 +176,7 @@ class Closures:
 
         Joints at a limit that they would leave do not move (as in `colloc.model.reach`).
         """
-        places, damping = self._places[joints], 1e-6
+        places, damping = self.places[joints], 1e-6
         lower, upper = (np.broadcast_to(side, q.shape)[places] for side in limits)
         single = places >= 0
         gaps, J = self._pulled(q, guess, pull, rows, joints)
@@ -209,7 +209,7 @@ class Closures:
     def _turning(self) -> np.ndarray:
         """Whether a displacement is a turn, shape (n,)."""
         units = self.model.position_units
-        return np.array([place < 0 or units[place] == "rad" for place in self._places], dtype=bool)
+        return np.array([place < 0 or units[place] == "rad" for place in self.places], dtype=bool)
 
     def _pulled(
         self, q: np.ndarray, guess: np.ndarray, pull: float, rows: np.ndarray, joints: np.ndarray
@@ -243,16 +243,16 @@ def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
     return pivots
 
 
-def assembled(closures: Closures, guess: np.ndarray, what: str = "the chain") -> np.ndarray:
+def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
     """The closed posture nearest to a guess within the limits of joints; InputError if none is found."""
     if (posture := _tried(closures, guess, bounded=True)) is not None:
         return posture
     beyond = _tried(closures, guess, bounded=False)
     if beyond is None:
         gap = described_gap(closures, closures.nearest(guess, bounded=False))
-        raise InputError(f"{what} cannot be closed: {gap}")
+        raise InputError(f"the chain cannot be closed: {gap}")
     raise InputError(
-        f"{what} closes only beyond limits: {_beyond(closures, beyond)}; give another guess or other limits"
+        f"the chain closes only beyond limits: {_beyond(closures, beyond)}; give another guess or other limits"
     )
 
 

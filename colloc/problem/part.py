@@ -113,6 +113,28 @@ class Part(Portable):
         """Torques at an instant, by the joints that the part drives, SX, scalar [N m, N]."""
         return {}
 
+    def way(self, prescribed: np.ndarray) -> np.ndarray | None:
+        """Postures of a motion between prescribed ends, shape (N, n_q), in place of a straight line as a guess.
+
+        Parameters
+        ----------
+        prescribed : ndarray, shape (2, n_q) [rad, m]
+            NaN for coordinates that are not prescribed.
+        """
+        return None
+
+    def implied(self, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Prescribed positions, shape (2, n_q), and velocities, shape (2, n), at the ends that follow from others.
+
+        Parameters
+        ----------
+        prescribed : ndarray, shape (2, n_q) [rad, m]
+            NaN for coordinates that are not prescribed.
+        still : ndarray of bool, shape (2, n)
+            Joints whose prescribed velocity is zero.
+        """
+        return np.zeros(prescribed.shape, dtype=bool), np.zeros(still.shape, dtype=bool)
+
 
 def joint_contribution(parts: Sequence[Part]) -> Contribution:
     """The sum of the parts' contributions; objects that several of them share appear once."""

@@ -208,6 +208,35 @@ class Problem(Tabular, Portable):
         values = {name: entry.constraint.end_values(self.instant) for name, entry in self.rows.items()}
         return {name: ends for name, ends in values.items() if ends}
 
+    @cached_property
+    def prescribed_postures(self) -> np.ndarray:
+        """Postures prescribed at the ends, shape (2, n_q); NaN for coordinates without a value."""
+        postures = np.full((2, self.model.n_q), np.nan)
+        for values in self.end_values.values():
+            for end in values:
+                if end.quantity == "q":
+                    postures[int(end.s), end.index] = end.value
+        return postures
+
+    @cached_property
+    def way(self) -> np.ndarray | None:
+        """Postures that parts have in place of a straight line as a guess, shape (N, n_q), or None."""
+        ways = (part.way(self.prescribed_postures) for part in self.parts)
+        return next((way for way in ways if way is not None), None)
+
+    @cached_property
+    def implied_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Prescribed positions, shape (2, n_q), and velocities, shape (2, n), at the ends that follow from others."""
+        still = np.zeros((2, self.model.n), dtype=bool)
+        for end in (end for values in self.end_values.values() for end in values):
+            if end.quantity == "qd" and end.value == 0:
+                still[int(end.s), end.index] = True
+        positions, velocities = np.zeros((2, self.model.n_q), dtype=bool), np.zeros_like(still)
+        for part in self.parts:
+            follow = part.implied(self.prescribed_postures, still)
+            positions, velocities = positions | follow[0], velocities | follow[1]
+        return positions, velocities
+
     @property
     def phases(self) -> dict[str, Problem]:
         """This problem as a sequence of one phase, without a name."""

@@ -16,6 +16,7 @@ from colloc.transcription.grid import Grid
 from colloc.transcription.layout import End
 
 _ORDERS = ("q", "qd", "qdd")
+_NEAR = 1e-3  # rad, m: about values that follow from others, by which these choose among several closures
 
 
 class FixedEnds(NamedTuple):
@@ -35,10 +36,26 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
         fixed = {
             end.row
             for end in in_order
-            if (_fix(problem, at[end.s], ends, end) if end.of_joint else _fix_state(problem, grid, ends, end))
+            if (
+                _narrow(problem, at[end.s], ends, end)
+                or (_fix(problem, at[end.s], ends, end) if end.of_joint else _fix_state(problem, grid, ends, end))
+            )
         }
         ends.remaining_rows[name] = [row for row in range(len(problem.rows[name].rows.labels)) if row not in fixed]
     return ends
+
+
+def _narrow(problem: Problem, boundary: End, ends: FixedEnds, end: EndValue) -> bool:
+    """Bound a position or velocity that follows from others, which is no further equation; False for any other."""
+    if end.quantity not in _ORDERS[:2]:
+        return False
+    order = _order(end.quantity)
+    if not problem.implied_ends[order][int(end.s), end.index]:
+        return False
+    if order == 0:
+        k = boundary.index[0, end.index]
+        ends.lower[k], ends.upper[k] = max(ends.lower[k], end.value - _NEAR), min(ends.upper[k], end.value + _NEAR)
+    return True
 
 
 def state_point(problem: Problem, grid: Grid, end: EndValue) -> int:

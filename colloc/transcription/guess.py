@@ -119,8 +119,10 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
     default = guess is None
     if guess is None:
         start, end = _end_postures(problem)
-        guess = line(start, end)
-        if problem.horizon.guess is None and coordinates is None:
+        guess, bent = line(start, end), problem.way
+        if bent is not None:
+            guess = Keyframes(np.linspace(0, 1, len(bent)), bent)
+        elif problem.horizon.guess is None and coordinates is None:
             timed = time_optimal_line(problem, start, end)
     if isinstance(timed, TimeOptimalLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
@@ -442,10 +444,4 @@ def resting_posture(problem: Problem) -> np.ndarray:
 
 def prescribed_postures(problem: Problem) -> np.ndarray:
     """Postures prescribed at the ends, shape (2, n); NaN for joints without a value."""
-    n = problem.model.n_q
-    postures = np.full((2, n), np.nan)
-    for values in problem.end_values.values():
-        for end in values:
-            if end.quantity == "q":
-                postures[int(end.s), end.index] = end.value
-    return postures
+    return problem.prescribed_postures
