@@ -12,7 +12,7 @@ from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
 from colloc.model.distance import hull_distance
-from colloc.model.kinematics import Frames, PointMotion, frames, point_in
+from colloc.model.kinematics import Frames, PointMotion, frame_in, frames, point_in
 from colloc.model.shapes import SHAPES, Shape
 from colloc.support.checks import InputError, finite_number, instance, text, unknown_name
 from colloc.support.lazy import cached_property
@@ -142,17 +142,18 @@ class Instant(Named[ca.SX]):
         Parameters
         ----------
         body : str
+            Or the name of a marker, which has the axes of its link; also in `frame`, `rotation`, `angular_velocity`.
         point : shape (3,) [m]
             In the link frame; its origin by default.
         """
-        return point_in(self._frames, self.model.index(body), point)
+        return point_in(self._frames, *self.model.in_link(body, point))
 
     def frame(self, body: str) -> ca.SX:
         """Homogeneous transform from a link's frame to the world, SX, shape (4, 4) [1, m].
 
         co.path(lambda now: now.frame("elbow")[1, 1], lower=0.9)          # its y axis stays upright
         """
-        return self._frames.position[self.model.index(body)]
+        return frame_in(self._frames.position, self.model, body)
 
     def rotation(self, body: str) -> ca.SX:
         """Rotation from a link's frame to the world, SX, shape (3, 3): its columns are the link's axes.
@@ -166,7 +167,7 @@ class Instant(Named[ca.SX]):
 
         co.at(1.0, lambda now: now.angular_velocity("elbow"), equals=0.0, unit="rad/s")
         """
-        index = self.model.index(body)
+        index, _ = self.model.in_link(body)
         spin = self._frames.velocity[index][:3, :3] @ self._frames.position[index][:3, :3].T
         return ca.densify(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0]))
 

@@ -39,8 +39,9 @@ def collision_shapes(reading: Reading, *, most: int = 24, placement: Any = None)
     -------
     shapes : tuple of Shape
         In the order of the file, those of one body together, named after their bodies, with a number if a body has
-        several. Shapes in the world are obstacles. An InputWarning names shapes that are left out: those of other
-        kinds, and meshes that are missing or of another format.
+        several. Shapes in the world are obstacles, as are all shapes of a file in which nothing moves. An
+        InputWarning names shapes that are left out: those of other kinds, and meshes that are missing or of another
+        format.
 
     Raises
     ------

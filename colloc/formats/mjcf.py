@@ -29,6 +29,7 @@ from colloc.support.files import check_readable, refused
 
 _UNDRIVEN = (0.0, 0.0)
 _HERE = np.eye(4)
+_ALIGNED = 1e-9  # of rotation matrices, below which axes are those of the body
 # Bits by which files disable parts of MuJoCo.
 _DISABLED = {
     "constraint": 0, "equality": 1, "frictionloss": 2, "limit": 3, "spring": 5, "damper": 6, "gravity": 7,
@@ -54,9 +55,10 @@ def from_mjcf(
 
     MuJoCo compiles the file, so that defaults, includes, frames and masses from shapes are MuJoCo's. Bodies are read
     with hinges and slides anywhere in them, one or several, free and ball joints as the chains of `floating` and
-    `spherical`, references, ranges, armature, damping, springs, friction loss, sites as markers, shapes of bodies,
-    gravity, keyframes as postures, and the posture of the file as "initial". Passive parts of free and ball joints are
-    read except for springs, those of their turns only on quaternions.
+    `spherical`, references, ranges, armature, damping, springs, friction loss, sites as markers, and those with axes of
+    their own as bodies without mass as well, shapes of bodies, gravity, keyframes as postures, and the posture of the
+    file as "initial". Passive parts of free and ball joints are read except for springs, those of their turns only on
+    quaternions.
     Connects and welds become `loops`, couplings of joints those of the model. Motors and other actuators of joints give
     limits of torque and `gears`; in a file with actuators other joints have no torque, or in one with loops are passive
     in `Reading.chain`.
@@ -79,8 +81,7 @@ def from_mjcf(
     Raises
     ------
     InputError
-        Without the package mujoco (extra `mujoco`), for files that its compiler refuses, and for a file without a
-        joint.
+        Without the package mujoco (extra `mujoco`), and for files that its compiler refuses.
 
     See Also
     --------
@@ -152,7 +153,9 @@ class _MjcfReader:
             return still_scene(name, bodies, self._shapes(), notes)
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
         bodies = limits.applied(self._led(body, couplings) for body in bodies)
-        model = Model(bodies, gravity, name, self._markers(), couplings)
+        frames = list(self._turned_sites())
+        markers = self._markers() | {frame.name: (frame.name, np.zeros(3)) for frame in frames}
+        model = Model([*bodies, *frames], gravity, name, markers, couplings)
         initial = self._posture(m.qpos0)
         model = model.frozen(fixed_at) if fixed_at else model
         for name in fixed_at:
@@ -432,6 +435,20 @@ class _MjcfReader:
             else:
                 follower = Coupling(name, float(slope), reference + float(constant))
             couplings[name] = follower.after(shifted)
+
+    def _turned_sites(self) -> Iterator[Body]:
+        """Frames of sites whose axes are not those of their bodies: bodies without mass."""
+        m = self.m
+        for s in range(m.nsite):
+            name, carrier = self._named(m.site, s, "site"), int(m.site_bodyid[s])
+            place = _placed(m.site_pos[s], m.site_quat[s])
+            if not carrier or np.allclose(np.array(ca.DM(place))[:3, :3], np.eye(3), rtol=0, atol=_ALIGNED):
+                continue
+            if name in self._taken:
+                self.notes.leave_out("axes", "sites with the name of a body", name)
+                continue
+            self._taken.add(name)
+            yield Body(name, fixed(place), self.body_names[carrier])
 
     def _markers(self) -> dict[str, tuple[str, np.ndarray]]:
         m = self.m

@@ -269,6 +269,7 @@ class _UrdfReader:
         self.kinds: Mapping[str, str] = {}
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
+        self._still: set[str] = set()  # links that nothing moves
 
     def mimics(self, name: str, joints: Mapping[str, Element]) -> bool:
         """Whether a joint follows another; a fixed one cannot."""
@@ -287,6 +288,7 @@ class _UrdfReader:
             self.notes.leave_out(f"<{tag}>", "links", name)
         self.shapes += _shapes(link, name, self._folder, self._colors)
         if joint is None:
+            self._still |= set() if free else {name}
             body = self._body(link, fixed(), None)
             undriven = {f"{name}_{letters}": UNDRIVEN for letters in FREE}
             return free_chain(body, name, self._sequence, undriven) if free else [body]
@@ -302,7 +304,10 @@ class _UrdfReader:
         if kind in ("floating", "planar"):
             body = self._body(link, fixed(_placement(joint, f"joint {label!r}")), parent)
             return free_chain(body, label, self._sequence) if kind == "floating" else self._planar(body, joint, label)
-        return [self._body(link, self._joint(joint, label, kind), parent)]
+        carrier = self._joint(joint, label, kind)
+        if not carrier.moves and parent in self._still:
+            self._still.add(name)
+        return [self._body(link, carrier, parent)]
 
     def _replaced(self, body: Body, label: str, kind: str) -> list[Body]:
         """A body on a joint of a companion file: a ball joint, two hinges, or fixed."""
@@ -339,9 +344,11 @@ class _UrdfReader:
             )
             about = place[:3, :3]
             moments = about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T
-            return possible_body(
-                Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True), self._inertia, self.notes
-            )
+            if mass == 0 and moments.any() and name in self._still and self._inertia == "strict":
+                self.notes.changed.append(f"{what} has no mass: its inertia, which nothing moves, is left out")
+                return Body(name, joint, parent)
+            body = Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True)
+            return possible_body(body, self._inertia, self.notes)
 
     def _axis(self, joint: Element, label: str) -> np.ndarray:
         axis = child_of(joint, "axis", f"joint {label!r}", optional=True)

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model.kinematics import frames
+from colloc.model.kinematics import frame_in, frames
 from colloc.model.transforms import across, unit_vector
 from colloc.model.tree import Model
 from colloc.support.checks import (
@@ -45,6 +45,7 @@ class Target:
     Parameters
     ----------
     body : str
+        Or a marker, which has the axes of its body.
     position : shape (3,) [m], optional
         Of the point, in the world frame; free by default.
     rotation : shape (3, 3), optional
@@ -216,7 +217,7 @@ def reach(
     model : Model
         Of numbers, without symbols.
     body : str or sequence of Target
-        One body, or targets of one or more bodies.
+        One body or frame, such as a tool's, or targets of one or more.
     target : shape (3,) [m]
         Position of the point of one body, in the world frame.
     point : shape (3,) [m]
@@ -298,7 +299,7 @@ def reach(
 def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) -> tuple[Target, ...]:
     """Targets of existing bodies, from the arguments of `reach`."""
     if isinstance(body, str):
-        model.index(body)
+        model.in_link(body)
         if target is None:
             raise InputError(f"target must be where {body!r} is to be, shape (3,), or body a list of Target")
         return (Target(body, vector("target", target, 3), rotation, point),)
@@ -308,7 +309,7 @@ def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) ->
     if target is not None or rotation is not None or np.any(np.asarray(point) != 0):
         raise InputError("target, point and rotation are for one body: a Target has its own")
     for item in targets:
-        model.index(item.body)
+        model.in_link(item.body)
     return targets
 
 
@@ -316,7 +317,7 @@ def _residuals(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]
     """Errors of a posture in every position and rotation, one after another [m]."""
     zero = ca.SX(model.n, 1)
     position = frames(model, q, zero, zero).position
-    return [miss for item in targets for miss in item.misses(position[model.index(item.body)])]
+    return [miss for item in targets for miss in item.misses(frame_in(position, model, item.body))]
 
 
 def _missed(targets: Sequence[Target], residuals: np.ndarray, tolerance: float) -> str:

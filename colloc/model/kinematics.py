@@ -100,6 +100,7 @@ def point_motion(
     ----------
     model : Model
     body : str
+        Or the name of a marker.
     point : shape (3,) [m]
         In the link frame; the frame's origin by default.
     q, qd, qdd : SX, shape (n,)
@@ -117,10 +118,17 @@ def point_motion(
     >>> ca.Function("hand", [q], [position])([0.0, np.pi / 2])
     DM([0.4, 0.4, 0])
     """
-    index = instance("model", model, Model).index(body)
+    index, place = instance("model", model, Model).in_link(body, point)
     size, zero = (model.n, 1), ca.SX(model.n, 1)
     qd, qdd = (zero if v is None else symbolic(k, v, size) for k, v in (("qd", qd), ("qdd", qdd)))
-    return point_in(frames(model, symbolic("q", q, (model.n_q, 1)), qd, qdd), index, point)
+    return point_in(frames(model, symbolic("q", q, (model.n_q, 1)), qd, qdd), index, place)
+
+
+def frame_in(transforms: list[ca.SX], model: Model, name: str) -> ca.SX:
+    """Transform to the world, SX, shape (4, 4), of a body or of a marker, which has the axes of its body."""
+    index, origin = model.in_link(name)
+    link = transforms[index]
+    return link if origin.is_zero() else ca.horzcat(link[:, :3], link @ ca.vertcat(origin, 1))
 
 
 def point_in(moving: Frames, index: int, point: Any) -> PointMotion:

@@ -70,7 +70,8 @@ class Model(Tabular, Portable):
     name : str
     markers : mapping of str to (str, shape (3,) [m])
         Points fixed in bodies, by name: body and place in its link frame. Instants give their motion by
-        `now.marker("wrist")`.
+        `now.marker("wrist")`. They are frames with the axes of their bodies; a frame with axes of its own is a body
+        without mass on a joint that is `fixed`.
     couplings : mapping of str to Coupling
         By the name of the joint that follows, which has no coordinate and no actuator. Its limits of position, velocity
         and acceleration are added to those of the leading joint; with a curve it has none.
@@ -542,6 +543,20 @@ class Model(Tabular, Portable):
             if candidate.name == body:
                 return k
         raise unknown_name("body", body, [b.name for b in self.bodies])
+
+    def in_link(self, frame: str, point: Any = (0.0, 0.0, 0.0)) -> tuple[int, ca.SX]:
+        """Index of the link that carries a frame, and a point of the frame in that link's frame, SX, shape (3,) [m].
+
+        Frames are bodies, and markers with the axes of their links; InputError for other names.
+        """
+        place = symbolic("point", point, (3, 1))
+        names = [body.name for body in self.bodies]
+        if text("name of a frame", frame) in names:
+            return names.index(frame), place
+        if frame not in self.markers:
+            raise unknown_name("body or marker" if self.markers else "body", frame, [*names, *self.markers])
+        body, origin = self.markers[frame]
+        return names.index(body), origin + place
 
     def frozen(self, values: Mapping[str, Any]) -> Model:
         """This mechanism with some joints held, which are no longer coordinates and have no limits.

@@ -102,8 +102,8 @@ def link_meshes(shapes: Sequence[LinkShape]) -> LinkMeshes:
     """
     listed = [instance("shape", shape, LinkShape) for shape in as_tuple("meshes", shapes)]
     drawn = [shape for shape in listed if shape.role == "visual"]
-    seen = {shape.body for shape in drawn}
-    drawn += [shape for shape in listed if shape.body not in seen]
+    seen = {(shape.body, shape.name) for shape in drawn}
+    drawn += [shape for shape in listed if (shape.body, shape.name) not in seen]
     if all(shape.body is None for shape in drawn):
         raise InputError(
             "meshes must contain the shape of a body: use the shapes of a Reading from from_urdf or from_mjcf"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.model.kinematics import frames
 
 mj: Any = mujoco  # its names are not typed
 SLIDE, HINGE = 2, 3
@@ -501,3 +502,20 @@ def test_the_chain_of_a_file_starts_in_its_posture_and_has_its_motors(tmp_path):
     chain = reading.chain("up")
     assert (chain.actuators, chain.mobility) == (("crank",), 1)
     assert reading.chain("up", actuators=["rocker"]).actuators == ("rocker",)
+
+
+def test_sites_with_axes_of_their_own_are_frames(tmp_path):
+    site = '<site name="tool" pos="0.1 0 -0.6" euler="90 20 -30"/><site name="tip" pos="0 0 -0.5"/>'
+    body = f'<body name="rod" pos="0 0 1"><joint axis="0 1 0"/><geom type="capsule" size="0.02 0.3"/>{site}</body>'
+    path = written(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    model = co.formats.from_mjcf(path).model
+    assert [body.name for body in model.bodies] == ["rod", "tool"]
+    compiled = mj.MjModel.from_xml_path(str(path))
+    data = mj.MjData(compiled)
+    data.qpos[:] = 0.7
+    mj.mj_forward(compiled, data)
+    q = ca.SX([0.7])
+    place = frames(model, q, ca.SX(1, 1), ca.SX(1, 1)).position[1]
+    np.testing.assert_allclose(np.array(ca.DM(place))[:3, :3], data.site("tool").xmat.reshape(3, 3), atol=1e-12)
+    for name in ("tool", "tip"):
+        np.testing.assert_allclose(co.Evaluator(model).point(name, q=[0.7]).position, data.site(name).xpos, atol=1e-12)

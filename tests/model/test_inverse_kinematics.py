@@ -228,3 +228,51 @@ REFUSED = [
 def test_wrong_arguments_are_refused(call, words):
     with pytest.raises(co.InputError, match=words):
         call()
+
+
+def test_a_tool_is_reached_by_the_name_of_its_frame():
+    """A marker has the axes of its link, a link without mass on a fixed joint has its own."""
+    arm = [
+        co.Body(f"l{k}", co.revolute(axis, co.placement((0.3 * (k > 0), 0, 0))), f"l{k - 1}" if k else None, mass=1.0)
+        for k, axis in enumerate([(0, 0, 1), (0, 1, 0), (0, 1, 0), (1, 0, 0), (0, 1, 0), (1, 0, 0)])
+    ]
+    mounted = co.placement((0.1, 0.05, 0.2), (0.3, -0.4, 0.5))
+    tool = co.Body("tool0", co.fixed(mounted), "l5")
+    model = co.Model([*arm, tool], (0, 0, -9.81), markers={"tip": ("l5", (0.1, 0.05, 0.2))})
+    posture = np.array([0.3, -0.4, 0.9, 0.2, 0.5, -0.3])
+    q = ca.SX.sym("q", 6)
+    link = frames(model, q, ca.SX(6, 1), ca.SX(6, 1)).position[5]
+    there = np.array(ca.Function("tool", [q], [link @ mounted])(posture))
+    found = co.model.reach(model, "tool0", there[:3, 3], rotation=there[:3, :3], start=posture + 0.1)
+    np.testing.assert_allclose(np.array(ca.Function("tool", [q], [link @ mounted])(found)), there, atol=1e-6)
+    axes = np.array(ca.Function("link", [q], [link[:3, :3]])(posture))
+    found = co.model.reach(model, "tip", there[:3, 3], rotation=axes, start=posture + 0.1)
+    np.testing.assert_allclose(np.array(ca.Function("tool", [q], [link @ mounted])(found)), there, atol=1e-6)
+    with pytest.raises(co.InputError, match="no body or marker named 'tool'; did you mean 'tool0'"):
+        co.model.reach(model, "tool", (0.0, 0.0, 0.0))
+
+
+def test_instants_know_the_position_and_axes_of_every_frame():
+    """Of links, of links without mass on fixed joints, and of markers, against their transforms by hand."""
+    mounted = co.placement((0.4, 0.1, 0.0), (0.0, 0.2, 0.3))
+    rod = co.Body("rod", co.revolute(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model = co.Model([rod, co.Body("tool", co.fixed(mounted), "rod")], markers={"tip": ("rod", (0.4, 0.1, 0.0))})
+    turn = np.array([[np.cos(0.7), -np.sin(0.7), 0], [np.sin(0.7), np.cos(0.7), 0], [0, 0, 1]])
+    evaluator = co.Evaluator(model)
+    here = turn @ (0.4, 0.1, 0.0)
+    for frame in ("tip", "tool"):
+        np.testing.assert_allclose(evaluator.point(frame, q=[0.7]).position, here, atol=1e-14)
+    offset = np.array(ca.DM(mounted))[:3, :3] @ (0.0, 0.0, 1.0)
+    np.testing.assert_allclose(evaluator.point("tool", (0, 0, 1.0), q=[0.7]).position, here + turn @ offset, atol=1e-14)
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=0.7, qd=0.5)]
+    motion = co.solve(
+        co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), ends),
+        co.BSpline(6),
+        guess=co.line(0.0, 0.7),
+    )
+    assert motion.success
+    for frame, axes in (("tip", turn), ("tool", turn @ np.array(ca.DM(mounted))[:3, :3])):
+        whole = motion.evaluate(lambda now, frame=frame: (now.frame(frame), now.angular_velocity(frame)), 1.0)
+        np.testing.assert_allclose(whole[0][:3, :3], axes, atol=1e-9)
+        np.testing.assert_allclose(whole[0][:3, 3], here, atol=1e-9)
+        np.testing.assert_allclose(whole[1], (0, 0, 0.5), atol=1e-9)
