@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, replace
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
-from colloc.problem.phases import Phases, checked_problems
-from colloc.support.checks import InputError, as_tuple, finite_number, mapping, spelt, unknown_name
+import casadi as ca
+import numpy as np
+
+from colloc.problem.cost import Cost, Term
+from colloc.problem.phases import WEIGHTS, Phases, checked_problems
+from colloc.problem.problem import Problem
+from colloc.problem.unknowns import Parameter
+from colloc.support.checks import InputError, as_tuple, finite_number, mapping, quoted, spelt, unknown_name
 
 
 @spelt
@@ -34,12 +41,18 @@ class Cases(Phases):
         Sum of the durations of all cases; by default the cases have only their own.
     weights : mapping of str to float, optional
         Positive factors of the costs of some cases; 1 for the others.
+    worst : float
+        0 to 1: the cost is (1 - worst) times the sum of the weighted costs plus `worst` times the largest of them. At 1
+        only the costs of the worst cases matter: the others are any motions that cost less, and a value such as 0.99
+        determines them. A solve begins at the optimum of the sum. Its answer is the optimum of a sum, with weights that
+        are the parameter "weights_of_cases": costs of cases, sensitivities and certificates are those with these
+        weights. ``print(solution)`` has the costs without them.
 
     Raises
     ------
     InputError
-        Naming the case: for an unknown case, for different constants or parameters of one name, and for a connection or
-        an impact.
+        Naming the case: for an unknown case, for different constants or parameters of one name, for a connection or an
+        impact, and with `worst` for a case without a cost or with costs in order of importance.
 
     See Also
     --------
@@ -60,6 +73,7 @@ class Cases(Phases):
     """
 
     weights: InitVar[Mapping[str, float] | None] = None
+    worst: float = 0.0
 
     noun: ClassVar[str] = "case"
     in_sequence: ClassVar[bool] = False
@@ -78,5 +92,28 @@ class Cases(Phases):
             factor, cost = finite_number(f"weight of case {name!r}", weight, positive=True), cases[name].minimize
             scaled = replace(factor * cost, later=tuple(factor * later for later in cost.later))
             cases[name] = replace(cases[name], minimize=scaled)
+        if not 0 <= finite_number("worst", self.worst) <= 1:
+            raise InputError(f"worst must lie in [0, 1], got {quoted(self.worst)}")
+        if self.worst and not any(p.name == WEIGHTS for case in cases.values() for p in case.all_parameters):
+            cases = _weighed(cases)
         object.__setattr__(self, "phases", cases)
         super().__post_init__()
+
+
+def _weighed(cases: Mapping[str, Problem]) -> dict[str, Problem]:
+    """Cases whose costs have weights that are entries of a parameter, 1 by default."""
+    weights, weighed = Parameter(WEIGHTS, np.ones(len(cases))), {}
+    for k, (name, case) in enumerate(cases.items()):
+        if not case.minimize.terms or case.minimize.later:
+            raise InputError(f"worst needs one cost in every case, got {quoted(case.minimize)} in case {name!r}")
+        cost = Cost(tuple(_weighed_term(term, k) for term in case.minimize.terms))
+        weighed[name] = replace(case, minimize=cost, parameters=[*case.parameters, weights])
+    return weighed
+
+
+def _weighed_term(term: Term, k: int) -> Term:
+    return Term(term.name, term.weight, partial(_weighed_value, term.fn, k), final=term.final or term.fn is None)
+
+
+def _weighed_value(fn: Any, k: int, now: Any) -> ca.SX:
+    return now.parameters[WEIGHTS][k] * (now.duration if fn is None else fn(now))

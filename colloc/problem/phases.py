@@ -33,6 +33,8 @@ from colloc.support.display import Table, Tabular
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
+WEIGHTS = "weights_of_cases"  # the parameter of `Cases` with a largest cost
+
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +91,7 @@ class Phases(Tabular, Portable):
 
     noun: ClassVar[str] = "phase"
     in_sequence: ClassVar[bool] = True  # whether each begins when the one before it ends
+    worst: ClassVar[float] = 0.0  # share of the largest cost of a case, as in `Cases`
 
     def __post_init__(self):
         phases = checked_problems(self.noun, self.phases)
@@ -154,6 +157,24 @@ class Phases(Tabular, Portable):
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
         """All parameters in one vector; `values` replace the defaults by name."""
         return next(iter(self.phases.values())).parameter_values(values)
+
+    @property
+    def weights_in_parameters(self) -> slice:
+        """Entries of all parameters that are weights of cases; none without a largest cost."""
+        first = 0
+        for parameter in next(iter(self.phases.values())).all_parameters:
+            if parameter.name == WEIGHTS:
+                return slice(first, first + parameter.value.size)
+            first += parameter.value.size
+        return slice(0, 0)
+
+    def with_weights(self, parameters: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """All parameters with other weights of the cases."""
+        changed, place = parameters.copy(), self.weights_in_parameters
+        if weights.shape != (place.stop - place.start,):
+            raise InputError(f"{weights.size} weights of cases, and the problem has {place.stop - place.start}")
+        changed[place] = weights
+        return changed
 
     @cached_property
     def ends(self) -> dict[str, PhaseEnds]:

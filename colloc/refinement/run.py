@@ -22,9 +22,11 @@ from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import displayed
+from colloc.solver.scaling import scale_at
 from colloc.support.checks import InputError, warn
 from colloc.support.stopwatch import part
 from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, PhasesNLP, check_determined
+from colloc.transcription.worst import WorstNLP
 
 A = TypeVar("A", bound=Solution | PhasesSolution)
 
@@ -129,6 +131,8 @@ class Run:
         built = time.perf_counter() - begin
         with part("solve"):
             outcome = self._end([few, *more], start, nlp)
+            if isinstance(nlp, PhasesNLP) and nlp.problem.worst:
+                outcome = self._worst(nlp, start, outcome)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
@@ -154,6 +158,18 @@ class Run:
                 return _counted(replace(outcome, message=f"{outcome.message}, {program.described}"), *earlier)
             earlier.append(outcome)
         return _counted(end_of(nlp, start), *earlier)
+
+    def _worst(self, nlp: PhasesNLP, start: Start, summed: Outcome) -> Outcome:
+        """The result of a run in which the largest cost of all cases counts, from the optimum of their sum."""
+        if summed.status is not Status.SOLVED:
+            return summed
+        rows = scale_at(nlp, summed.x, self.parameters).rows
+        program, x = WorstNLP.at(nlp, summed.x, self.parameters, rows)
+        outcome = self.end(self.solver, program, Start(x, near_optimum=True), nlp)
+        multipliers = {"g": outcome.multipliers["g"][: nlp.n_g], "x": outcome.multipliers["x"][:-1]}
+        weights = tuple(program.weights(outcome.multipliers["g"]).tolist())
+        outcome = replace(outcome, x=outcome.x[:-1], multipliers=multipliers, scale=None, weights=weights)
+        return _counted(outcome, summed)
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
         """The result of one run of a solver, within the remaining time; progress shows iterates in terms of `shown`."""

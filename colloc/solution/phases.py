@@ -21,8 +21,10 @@ from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
+from colloc.support.display import short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, PhasesNLP
+from colloc.transcription.worst import costs_of_cases
 
 _MOVING = ("q", "qd", "qdd", "tau")
 
@@ -277,7 +279,12 @@ class PhasesSolution(BaseSolution):
         return {name: value for name, value in super().__getstate__().items() if name != "phases"}
 
     def _details(self) -> list[tuple[str, str]]:
-        return [(self.problem.noun, f"{name}: {phase.duration:.8g} s") for name, phase in self.phases.items()]
+        lines = {name: f"{name}: {phase.duration:.8g} s" for name, phase in self.phases.items()}
+        if self.outcome.weights:
+            costs = costs_of_cases(self.nlp, self.x, self.parameters).tolist()
+            for name, cost, weight in zip(lines, costs, self.outcome.weights, strict=True):
+                lines[name] += f", cost {short(cost)}, weight {short(weight)}"
+        return [(self.problem.noun, line) for line in lines.values()]
 
 
 def solution_of(
@@ -285,6 +292,8 @@ def solution_of(
 ) -> Solution | PhasesSolution:
     """The solution of a program from the outcome of a solver, `Solution` or `PhasesSolution`."""
     kind: Any = Solution if "" in program.curves else PhasesSolution
+    if outcome.weights:
+        parameters = cast(Phases, program.problem).with_weights(parameters, np.array(outcome.weights))
     return kind(program, outcome, parameters)
 
 

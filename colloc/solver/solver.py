@@ -128,6 +128,8 @@ class Outcome:
         Strategy of a solver that may try several, such as "adaptive barrier".
     scale : Scale, optional
         Scale of the program, for a later run; not stored in files.
+    weights : tuple of float
+        Weights of cases with whose sum the motion is optimal, where the largest cost counts.
 
     Examples
     --------
@@ -146,6 +148,7 @@ class Outcome:
     cost_tolerance: float = FOR_ONE_RUN
     strategy: str = ""
     scale: Scale | None = None
+    weights: tuple[float, ...] = ()
 
     @property
     def judges_motion(self) -> bool:

@@ -132,6 +132,8 @@ def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.nd
     }
     if solution.outcome.cost_tolerance != solution.outcome.tolerance:
         meta["cost_tolerance"] = solution.outcome.cost_tolerance
+    if solution.outcome.weights:
+        meta["weights"] = list(solution.outcome.weights)
     return arrays, meta
 
 
@@ -198,7 +200,7 @@ def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> O
     multipliers = {"g": arrays["lam_g"], "x": arrays["lam_x"]}
     return Outcome(
         arrays["x"], multipliers, status, meta["message"], history, meta["iterations"], meta["seconds"],
-        meta["tolerance"], meta.get("cost_tolerance", meta["tolerance"]),
+        meta["tolerance"], meta.get("cost_tolerance", meta["tolerance"]), weights=tuple(meta.get("weights", ())),
     )  # fmt: skip
 
 
@@ -291,6 +293,7 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "kept": (_kept, "costs and their bounds, as many finite numbers each"),  # of costs in order of importance
     "cost": (_number, "a finite number"),
     "terms": (_numbers, "an object of finite numbers"),
+    "weights": (lambda v: isinstance(v, list) and all(map(_number, v)), "a list of finite numbers"),  # of cases
     "duration": (lambda v: _number(v) and v > 0, "a positive number"),
     "iterations": (lambda v: type(v) is int and 0 <= v < _MOST, "a number of iterations"),
     "seconds": (
@@ -316,7 +319,7 @@ def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     schema = meta.get("schema")
     if schema != SCHEMA or type(schema) is not int:
         raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {SCHEMA}")
-    needed = [field for field in _META if field in meta or field not in ("cost_tolerance", "kept")]
+    needed = [field for field in _META if field in meta or field not in ("cost_tolerance", "kept", "weights")]
     _check_names(name, "metadata", needed, meta)
     for field, value in meta.items():
         legal, words = _META[field]

@@ -13,6 +13,7 @@ transcribe         entry point: from a problem and curves to a program
 deferred           programs that are built on first use
 derived_nlp        programs in terms of another one
 lifted             programs with torques as variables
+worst              the program of cases in which the largest of their costs counts
 trajectory         a motion as functions of the normalised time
 guess              guesses: lines, keyframes, functions of time; default curves
 time_optimal_line  the straight line between two postures, as fast as limits allow

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
+from colloc.transcription.worst import WorstNLP, costs_of_cases
 from tests.support.problems import effort
 
 CURVE = co.BSpline(12)
@@ -142,6 +143,90 @@ def test_costs_in_order_of_importance_are_those_of_each_case():
         assert together[name].duration == pytest.approx(solve(problem, co.BSpline(8)).duration, rel=1e-6)
 
 
+def test_the_worst_case_is_that_of_a_nested_optimisation(cases):
+    """Weights with which the costs of both cases are equal at the best stiffness."""
+    balanced = co.Cases(cases.phases, weights={"near": 7.0}, worst=1.0)
+    worst = solve(balanced)
+    near, far = (worst[name] for name in ("near", "far"))
+    weights = worst.outcome.weights
+    assert sum(weights) == pytest.approx(1.0)
+    given = co.Parameter("stiffness", 10.0)
+    programs = [
+        co.transcribe(swing(*motion, unknowns=[], parameters=[given]), CURVE, compile=False)
+        for motion in ((0.3, 0.5), (1.0, 0.6))
+    ]
+
+    def largest(stiffness: float) -> float:
+        first, second = (solve(nlp, None, parameters={"stiffness": stiffness}).cost for nlp in programs)
+        return max(7.0 * first, second)
+
+    best: Any = minimize_scalar(largest, bounds=(0.0, 100.0), method="bounded", options={"xatol": 1e-6})
+    assert worst.cost == pytest.approx(best.fun, rel=1e-6)
+    assert near.constants["stiffness"][0] == pytest.approx(best.x, rel=1e-3)
+    assert near.cost / weights[0] == pytest.approx(far.cost / weights[1], rel=1e-6)  # both are the worst
+    check = co.verify(worst)  # of the sum with these weights
+    assert max(check.kkt.stationarity, check.kkt.feasibility) < 1e-6
+    assert f"weight {weights[1]:.4g}" in str(worst)
+
+
+def test_shares_of_the_worst_case_lead_from_the_sum_to_the_largest_cost(cases, solution):
+    half = solve(co.Cases(cases.phases, worst=0.5))
+    weights = half.outcome.weights
+    assert weights == pytest.approx((0.5, 1.0))  # far is the worst
+    assert half.cost == pytest.approx(0.5 * (half["near"].cost / 0.5 + half["far"].cost) + 0.5 * half["far"].cost)
+    assert half["far"].cost < solution["far"].cost
+
+
+def test_the_worst_of_durations_and_prices_of_constants():
+    """The cost of a duration, and a cost across the cases: the exact derivatives, and the longest duration."""
+    limit = co.bounds(tau=(-10, 10))
+    problems = {
+        name: co.Problem(
+            two_link(),
+            co.Free(0.1, 2.0),
+            co.duration(),
+            [*ends(angle), limit],
+            unknowns=[STIFFNESS],
+            loads=[co.Load("elbow", moment=pull)],
+        )
+        for name, angle in (("near", 0.3), ("far", 1.0))
+    }
+    price = co.final_cost(lambda ends: 0.1 * (ends["near"].start.stiffness - 3.0) ** 2, name="price")
+    cases = co.Cases(problems, minimize=price, worst=1.0)
+    nlp = co.transcribe(cases, co.BSpline(6), compile=False)
+    rng = np.random.default_rng(0)
+    x, p = rng.uniform(0.5, 1.5, nlp.n_x), nlp.problem.parameter_values()
+    program, y = WorstNLP.at(nlp, x, p, nlp.scale_g)
+    assert costs_of_cases(nlp, x, p) == pytest.approx([nlp.phases[k].duration(x[nlp.parts[k]]) for k in problems])
+    assert max(program.check_derivatives(y, p).values()) < 1e-6
+    worst = solve(cases, co.BSpline(6))
+    assert worst["near"].duration <= worst["far"].duration * (1 + 1e-8)
+    price = 0.1 * (worst["near"].constants["stiffness"][0] - 3.0) ** 2
+    assert worst.cost == pytest.approx(worst["far"].duration + price, rel=1e-6)
+    assert worst.cost > solve(co.Cases(problems, worst=1.0), co.BSpline(6), guess=worst).cost
+
+
+def test_the_weights_of_the_worst_case_are_kept(tmp_path, cases):
+    shared = co.Parameter("load", 1.0)
+    problems = {name: swing(angle, parameters=[shared]) for name, angle in (("near", 0.3), ("far", 1.0))}
+    worst = co.Cases(problems, weights={"near": 10.0}, worst=1.0)
+    answer = solve(worst)
+    co.save(answer, tmp_path / "worst.npz")
+    again = co.load(tmp_path / "worst.npz", worst)
+    assert again.cost == answer.cost
+    assert again.outcome.weights == answer.outcome.weights
+    table = co.sweep(worst, {"load": [1.0, 2.0]}, CURVE, tol=1.0)
+    assert table["cost"] == pytest.approx(answer.cost, rel=1e-2)
+    assert table.solution(1).cost == pytest.approx(table["cost"][1], rel=1e-12)
+    assert co.multistart(worst, CURVE, starts=2, tol=1.0, progress=False).best.cost == pytest.approx(
+        answer.cost, rel=1e-2
+    )
+    finer = co.refine(answer, 1e-3, progress=False)
+    assert finer.cost == pytest.approx(answer.cost, rel=1e-2)
+    assert sum(finer.outcome.weights) == pytest.approx(1.0)
+    assert solve(worst, guess=answer).cost == pytest.approx(answer.cost)
+
+
 # -- other uses of a solution ------------------------------------------------------------------------------------------
 
 
@@ -260,6 +345,10 @@ def test_what_would_tie_cases_in_time_is_refused():
         co.Cases({"near": swing(0.3), "far": swing(1.0)}, weights={"fra": 2.0})
     with pytest.raises(co.InputError, match=r"cases must be a mapping of name to Problem"):
         co.Cases([swing(0.3)])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match=r"worst must lie in \[0, 1\], got 2"):
+        co.Cases({"near": swing(0.3)}, worst=2)
+    with pytest.raises(co.InputError, match=r"worst needs one cost in every case, got Cost\(nothing\) in case 'b'"):
+        co.Cases({"a": swing(0.3), "b": co.Problem(two_link(), 0.5)}, worst=1.0)
     other = co.Unknown("stiffness", constant=True)
     with pytest.raises(co.InputError, match=r"cases 'far' and 'near' have different constants named 'stiffness'"):
         co.Cases({"near": swing(0.3), "far": swing(1.0, unknowns=[other])})
