@@ -30,6 +30,9 @@ from colloc.support.checks import (
 
 _STEPS = 200  # of one search
 _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most
+_POSTURES = 8  # searches for different postures
+_REACHED = 1e-6  # m, largest error of such a posture
+_DIFFERENT = 0.5  # rad or m, least distance between two
 _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 
@@ -273,11 +276,7 @@ def reach(
         raise InputError(f"start must lie within the joint limits, {lower} to {upper}, got {quoted(start)}")
     tolerance = finite_number("tol", tol, positive=True)
     count("tries", tries, at_least=1)
-    q = ca.SX.sym("q", model.n_q)
-    residuals = _residuals(model, targets, q)
-    miss = ca.vertcat(*residuals)
-    function = ca.Function("miss", [q], [miss, ca.jacobian(miss, q)])
-    lengths = ca.Function("lengths", [q], [ca.vertcat(*map(ca.norm_2, residuals))])
+    function, lengths = _functions(model, targets)
     rng = np.random.default_rng(count("seed", seed, at_least=0))
     best, closest, nearest = np.inf, rest, None
     for attempt in range(tries):
@@ -294,6 +293,37 @@ def reach(
         missed = _missed(targets, np.array(lengths(closest))[:, 0], tolerance)
         raise InputError(f"{missed} (the nearest of {tries} tries); is that within reach and the joints' limits?")
     return model.of_unit_length(nearest)
+
+
+def postures_reaching(
+    model: Model, targets: Sequence[Target], start: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> list[np.ndarray]:
+    """Different postures within bounds, each shape (n,), in which bodies reach targets, the nearest to a start first.
+
+    Some of those that exist, from the start and from random postures; none if they find none.
+    """
+    function, lengths = _functions(model, targets)
+    rng, found = np.random.default_rng(0), []
+    for attempt in range(_POSTURES):
+        begin = start if attempt == 0 else _around(rng, start, lower, upper)
+        posture, _ = _search(function, np.clip(begin, lower, upper), lower, upper)
+        if float(ca.mmax(lengths(posture))) <= _REACHED:
+            found.append(model.of_unit_length(posture))
+    found.sort(key=lambda posture: float(np.linalg.norm(posture - start)))
+    different: list[np.ndarray] = []
+    for posture in found:
+        if all(np.linalg.norm(posture - other) > _DIFFERENT for other in different):
+            different.append(posture)
+    return different
+
+
+def _functions(model: Model, targets: Sequence[Target]) -> tuple[ca.Function, ca.Function]:
+    """Functions of a posture: all errors with their slopes, and the length of every error."""
+    q = ca.SX.sym("q", model.n_q)
+    residuals = _residuals(model, targets, q)
+    miss = ca.vertcat(*residuals)
+    function = ca.Function("miss", [q], [miss, ca.jacobian(miss, q)])
+    return function, ca.Function("lengths", [q], [ca.vertcat(*map(ca.norm_2, residuals))])
 
 
 def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) -> tuple[Target, ...]:

@@ -60,6 +60,10 @@ class Condition(Statement):
     def user_function(self) -> Callable[..., Any]:
         return self.fn
 
+    @property
+    def target(self) -> Target | None:
+        return self.fn if isinstance(self.fn, Target) and not np.any([self.lower, self.upper]) else None
+
     def with_bounds(self, rows: Rows, lower: np.ndarray, upper: np.ndarray) -> Condition:
         return replace(self, lower=lower, upper=upper, scale=rows.scale)
 

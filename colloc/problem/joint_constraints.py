@@ -18,6 +18,7 @@ from colloc.problem.statement import EndValue, Statement
 from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (
     InputError,
+    as_tuple,
     choice,
     finite_array,
     finite_number,
@@ -41,13 +42,12 @@ class EndState(Statement):
     where: TimePoint
     values: Mapping[str, Any]
     states: Mapping[str, Any] = field(default_factory=dict)
+    turns: tuple[str, ...] = ()  # joints whose positions are prescribed up to whole turns
 
     def end_values(self, now: Instant) -> list[EndValue]:
-        """Joint quantities, then states: one for each row."""
-        values: list[tuple[str, int, float]] = []
-        for quantity, value in self.values.items():
-            joints, numbers = _per_joint(f"{self.name} {quantity}", value, now.model, quantity)
-            values += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
+        """Joint quantities, then states: one for each row but those of `turns`."""
+        turning = [_angle(now.model, joint, self.name) for joint in self.turns]
+        values = [value for value in self._of_joints(now.model) if value[0] != "q" or value[1] not in turning]
         for name, value in self.states.items():
             if name not in now.states:
                 raise unknown_name("state", name, list(now.states))
@@ -55,11 +55,30 @@ class EndState(Statement):
             values += [(name, k, float(number)) for k, number in enumerate(numbers)]
         return [EndValue(row, self.where.s, *value) for row, value in enumerate(values)]
 
+    def up_to_turns(self, now: Instant) -> list[EndValue]:
+        first = len(self.end_values(now))
+        values = {j: value for quantity, j, value in self._of_joints(now.model) if quantity == "q"}
+        joints = [_angle(now.model, joint, self.name) for joint in self.turns]
+        if missing := [name for name, j in zip(self.turns, joints, strict=True) if j not in values]:
+            raise InputError(f"{self.name} q must prescribe the joints of turns, missing: {', '.join(missing)}")
+        return [EndValue(first + k, self.where.s, "q", j, values[j]) for k, j in enumerate(joints)]
+
+    def _of_joints(self, model: Model) -> list[tuple[str, int, float]]:
+        """Quantity, index and value of every joint quantity."""
+        values: list[tuple[str, int, float]] = []
+        for quantity, value in self.values.items():
+            joints, numbers = _per_joint(f"{self.name} {quantity}", value, model, quantity)
+            values += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
+        return values
+
     def label(self, name: str, quantity: str) -> str:
         return f"{self.name} {quantity}"
 
     def rows(self, now: Instant) -> Rows:
-        """Joint quantities, then states, with their values as bounds."""
+        """Joint quantities, then states, with their values as bounds; then twice the sines of half of what angles lack.
+
+        Such a row is zero at whole turns alone, with slope 1.
+        """
         ends = self.end_values(now)
         of_joints, of_states = ([end for end in ends if end.of_joint == joint] for joint in (True, False))
         values = np.array([end.value for end in of_joints])
@@ -69,6 +88,11 @@ class EndState(Statement):
         labels = tuple("" if now.states[name].shape[0] > 1 else f"{self.name} {name}" for name, _ in states)
         expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k in states))
         units = joints.units + ("",) * len(states)
+        turning = self.up_to_turns(now)
+        sines = [2 * ca.sin((now.q[end.index] - end.value) / 2) for end in turning]
+        labels += tuple(f"{self.name} q[{joint}] up to turns" for joint in self.turns)
+        values, units = np.append(values, np.zeros(len(turning))), units + ("rad",) * len(turning)
+        expression = ca.vertcat(expression, *sines)
         return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))
 
 
@@ -159,9 +183,18 @@ def initial(
 
 @spelt
 def final(
-    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
-) -> EndState:
-    """Values of joints and states at the end; parameters as in `initial`.
+    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None,
+    turns: Sequence[str] = (),
+) -> EndState:  # fmt: skip
+    """Values of joints and states at the end.
+
+    Parameters
+    ----------
+    q, qd, qdd, tau, states :
+        As in `initial`.
+    turns : sequence of str
+        Joints whose positions in `q` are meant up to whole turns, such as the heading of a vehicle. Without a guess,
+        `solve` tries the nearest turns on either side, and keeps the cheapest motion. A printed solution has its turns.
 
     See Also
     --------
@@ -170,8 +203,10 @@ def final(
     Examples
     --------
     >>> rest = co.final(q=(1.0, -1.0), qd=0.0)
+    >>> either_way = co.final(q=(1.0, -1.0), qd=0.0, turns=["shoulder"])
     """
-    return _end_state("final", 1.0, states, q, qd, qdd, tau)
+    names = tuple(text("joint of turns", joint) for joint in as_tuple("turns", turns))
+    return _end_state("final", 1.0, states, q, qd, qdd, tau, turns=names)
 
 
 @spelt
@@ -277,7 +312,7 @@ def _per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list
     return list(range(size)), finite_array(name, value, (size,))
 
 
-def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
+def _end_state(name: str, s: float, states: Any, *values: Any, turns: tuple[str, ...] = ()) -> EndState:
     if states is not None and not (isinstance(states, Mapping) and states):
         raise InputError(f"{name} states must be a mapping of name to value, got {quoted(states)}")
     joints = {} if states and all(value is None for value in values) else _by_quantity(name, _AT_ENDS, *values)
@@ -289,7 +324,7 @@ def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
                 finite_number(f"{name} {quantity} of {text(f'joint of {name} {quantity}', joint)}", number)
         else:
             finite_array(f"{name} {quantity}", value)
-    return EndState(name, TimePoint(s), joints, dict(states or {}))
+    return EndState(name, TimePoint(s), joints, dict(states or {}), turns)
 
 
 def _by_quantity(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:
@@ -321,3 +356,11 @@ def _joint(model: Model, name: str, quantity: str) -> int:
     if text("name of a joint", name) not in names:
         raise unknown_name("joint", name, names)
     return names.index(name)
+
+
+def _angle(model: Model, joint: str, name: str) -> int:
+    """Index of a position that is an angle; InputError for another one, such as that of a quaternion."""
+    j = _joint(model, joint, "q")
+    if model.position_units[j] != "rad":
+        raise InputError(f"turns of {name} must be joints that turn by an angle, got {joint!r}")
+    return j

@@ -238,6 +238,11 @@ class Problem(Tabular, Portable):
         return positions, velocities
 
     @property
+    def up_to_turns(self) -> list[EndValue]:
+        """Final positions that are prescribed up to whole turns."""
+        return [end for statement in self.statements for end in statement.up_to_turns(self.instant)]
+
+    @property
     def phases(self) -> dict[str, Problem]:
         """This problem as a sequence of one phase, without a name."""
         return {"": self}

@@ -12,7 +12,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant, Slots
 from colloc.dynamics.rows import Rows
-from colloc.model import Model, Shape
+from colloc.model import Model, Shape, Target
 from colloc.model.tree import QUANTITIES
 from colloc.problem.time_sets import PointSet, PointSets, TimeSet
 from colloc.problem.unknowns import State, Unknown
@@ -172,6 +172,15 @@ class Statement(Portable, ABC):
         """Values of joints and states that rows prescribe at the ends, where they may fix variables."""
         return []
 
+    def up_to_turns(self, now: Instant) -> list[EndValue]:
+        """Final positions of joints that rows prescribe up to whole turns, whose nearest ones are tried."""
+        return []
+
+    @property
+    def target(self) -> Target | None:
+        """The target of a body that the rows are the error of, for guesses."""
+        return None
+
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds on a joint quantity, each shape (n,), or (n_q,) for positions; infinite by default.
 
@@ -232,6 +241,13 @@ class Restated(Statement):
 
     def with_numbers(self, values: Mapping[str, Any]) -> Statement:
         return replace(self, statement=self.statement.with_numbers(values))
+
+    def up_to_turns(self, now: Instant) -> list[EndValue]:
+        return self.statement.up_to_turns(now)
+
+    @property
+    def target(self) -> Target | None:
+        return self.statement.target
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,8 @@ class Validated(Protocol):
     def costs(self) -> Mapping[str, tuple[Term, ca.Function]]: ...
     @property
     def rows(self) -> Mapping[str, ConstraintRows]: ...
+    @property
+    def up_to_turns(self) -> Sequence[EndValue]: ...
     def limits(self, quantity: str, /) -> tuple[np.ndarray, np.ndarray]: ...
 
 
@@ -131,6 +133,13 @@ def check_ends(problem: Validated) -> None:
         else:
             lower, upper, what = states[end.quantity].lower, states[end.quantity].upper, end.quantity
         _check_within(f"{statement.name} {what}", end.value, lower[end.index], upper[end.index])
+    for end in problem.up_to_turns:
+        (lower, upper), joint = problem.limits("q"), problem.model.position_names[end.index]
+        low, high, turn = lower[end.index], upper[end.index], 2 * np.pi
+        if end.value + turn * np.ceil((low - end.value) / turn - _ROUNDING) > high + _ROUNDING:
+            raise InputError(
+                f"final q[{joint}] = {end.value:g} lies outside its bounds [{low:g}, {high:g}] at all turns"
+            )
 
 
 def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:

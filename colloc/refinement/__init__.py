@@ -2,6 +2,7 @@
 
 solve            entry points: from a problem or a solution to a solution with error estimates
 plan             steps of a solve: solve, seek other starts, refine, end intervals at switches
+final_postures   solves from lines to all final postures that a problem leaves open
 random_motions   random initial motions
 starts           starts on a coarse grid and the optima that they reach
 seek_feasible    search for a feasible motion after a failed solve, and evidence that there is none

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.refinement.final_postures import best_of_final_postures
 from colloc.refinement.forms import FORMS
 from colloc.refinement.rounds import at_switches, closes_in_on_switches, on_ends_at_switches, refined
 from colloc.refinement.run import Run
@@ -112,6 +113,10 @@ class PlanStep(ABC):
 class Solve(PlanStep):
     """Solve one program, from the guess or from the motion so far.
 
+    Without a guess, it is solved from a line to every final posture that the problem leaves open: the nearest turns of
+    angles that are prescribed up to turns, see `final`, and up to three postures in which bodies reach targets at the
+    end. The message of the cheapest answer says which one it is.
+
     Parameters
     ----------
     tol : float, optional
@@ -159,7 +164,10 @@ class Solve(PlanStep):
         run = replace(_within(attempt.run, self.tol), cost_tolerance=of_cost, always=always, form=self.form)
         guess = attempt.guess if attempt.solution is None else attempt.solution
         begin = time.perf_counter() if attempt.begin is None else attempt.begin
-        solution, start = run(attempt.nlp, guess, begin)
+        if guess is None:
+            solution, start = best_of_final_postures(attempt.nlp, run, begin)
+        else:
+            solution, start = run(attempt.nlp, guess, begin)
         first = start if attempt.start is None else attempt.start
         return replace(attempt, run=run, solution=solution, start=first, begin=None)
 

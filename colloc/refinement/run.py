@@ -87,7 +87,7 @@ class Run:
                 return cut_short(solution, again.outcome.status), start
             if again.outcome.status is not Status.SOLVED:
                 break
-            solution = _after(again, solution)
+            solution = after(again, solution)
         return solution, start
 
     def _free_knots(
@@ -106,7 +106,7 @@ class Run:
             warn("better knots may exist: the search for them has not converged", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(search.x)
         solution, start = self(nlp.on_curve(grid.curve_at(search.x)), Start(x, near_optimum=True), begin)
-        return _after(solution, first, search), start
+        return after(solution, first, search), start
 
     def _once(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
@@ -116,7 +116,7 @@ class Run:
         brief = replace(self, solver=self.solver.limited(iterations=PATIENCE))
         with part("judge"):
             motions = beyond_saddles(solution, self.solver, lambda x: brief._stationary(nlp, x, time.perf_counter())[0])
-        return _after(*motions), start
+        return after(*motions), start
 
     def _stationary(
         self, nlp: NLP | PhasesNLP, guess: MotionGuess | Start, begin: float
@@ -185,7 +185,7 @@ def cut_short(solution: A, status: Status) -> A:
     return replace(solution, outcome=replace(solution.outcome, status=status))
 
 
-def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
+def after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     """A solution with the iterations and seconds of earlier solves added."""
     return replace(solution, outcome=_counted(solution.outcome, *earlier))
 

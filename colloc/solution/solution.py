@@ -434,7 +434,7 @@ class BaseSolution(Named[Any], ABC):
     def _table(self) -> Table:
         together = "" if self.problem.in_sequence else ", the sum of all cases"
         rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s{together}")]
-        rows += self._details()
+        rows += self._details() + self._turns()
         if self.ordered is not None:
             rows += [("kept", f"{cost:.8g}  {name}") for name, cost in list(self.levels.items())[:-1]]
         rows.append(("cost", f"{self.cost:.8g}"))
@@ -448,6 +448,19 @@ class BaseSolution(Named[Any], ABC):
         error = self.judged_error
         rows.append(("error", f"{float(error):.1e} between nodes, most in {error.source}"))
         return Table(self.title, ("", ""), rows + self._violated())
+
+    def _turns(self) -> list[tuple[str, str]]:
+        """Lines of the table about final angles that were prescribed up to whole turns."""
+        lines = []
+        for phase in self.phases.values():
+            for end in phase.problem.up_to_turns:
+                angle, joint = (
+                    float(phase.at(phase.duration).q[end.index]),
+                    phase.problem.model.position_names[end.index],
+                )
+                turns = round((angle - end.value) / (2 * np.pi))
+                lines.append(("turns", f"{joint} ends at {short(angle)} rad, {turns:+d} from {short(end.value)} rad"))
+        return lines
 
     def _violated(self) -> list[tuple[str, str]]:
         """Lines of the table about violations, and about errors of equations between the nodes of a solved motion."""

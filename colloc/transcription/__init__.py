@@ -16,6 +16,7 @@ lifted             programs with torques as variables
 worst              the program of cases in which the largest of their costs counts
 trajectory         a motion as functions of the normalised time
 guess              guesses: lines, keyframes, functions of time; default curves
+final_postures     final postures that a problem leaves open
 time_optimal_line  the straight line between two postures, as fast as limits allow
 topp               the fastest speeds along a path under limits linear in its acceleration and squared speed
 blend              guesses deformed to meet conditions at single times

@@ -23,6 +23,7 @@ from colloc.support.checks import (
     spelt,
     unknown_name,
 )
+from colloc.transcription.final_postures import final_postures
 from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
 
@@ -38,6 +39,10 @@ class Keyframes:
 
     s: np.ndarray
     q: np.ndarray
+
+
+class LineOfEnds(Keyframes):
+    """The line between two postures that is a guess by default: timed within the limits if the duration is free."""
 
 
 @spelt
@@ -116,14 +121,13 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
     if isinstance(guess, Mapping):
         signals = {name: value for name, value in guess.items() if name != "q"}
         guess = guess.get("q")
-    default = guess is None
+    default = guess is None or isinstance(guess, LineOfEnds)
     if guess is None:
-        start, end = _end_postures(problem)
-        guess, bent = line(start, end), problem.way
-        if bent is not None:
+        guess = LineOfEnds(np.array([0.0, 1.0]), np.array(_end_postures(problem)))
+        if (bent := problem.way) is not None:
             guess = Keyframes(np.linspace(0, 1, len(bent)), bent)
-        elif problem.horizon.guess is None and coordinates is None:
-            timed = time_optimal_line(problem, start, end)
+    if isinstance(guess, LineOfEnds) and problem.horizon.guess is None and coordinates is None:
+        timed = time_optimal_line(problem, *guess.q)
     if isinstance(timed, TimeOptimalLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
@@ -431,7 +435,15 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     stated_at = prescribed_postures(problem)
     filled = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)
     start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
-    return start, end
+    open_ends = final_postures(problem, start, stated_at[1])
+    return start, open_ends[0] if open_ends else end
+
+
+def lines_to_final_postures(problem: Problem) -> list[LineOfEnds]:
+    """Guesses for every final posture that meets angles up to turns and targets; empty without such statements."""
+    start, _ = _end_postures(problem)
+    ends = final_postures(problem, start, prescribed_postures(problem)[1])
+    return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in ends]
 
 
 def resting_posture(problem: Problem) -> np.ndarray:

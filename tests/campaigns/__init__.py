@@ -9,6 +9,7 @@ forms            least effort in compact and lifted form, and races of the two
 redundant        equations that follow from others beside independent ones
 attitudes        random pairs of attitudes, by the shorter way
 saddles          symmetric motions with a cheaper one beside them
+turns            final angles up to whole turns, beside the plain statement at every turn
 certified        certificates of answers that are solved
 explained        what limits gain where rows depend on each other
 held_torques     passive joints in several words, which have one error
