@@ -128,7 +128,9 @@ _PACKAGES = {
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
-    "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
+    "storage": (
+        "coordinate_table ground_reaction_table piece_coefficients to_csv to_dataframe to_joint_trajectory torque_table"
+    ),
     "support": "InputWarning",
     "sweeps": "Independent Optima Processes Sweep",
     "transcription": "NLP PhasesNLP point_to_point",

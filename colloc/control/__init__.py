@@ -10,9 +10,11 @@ box         quadratic programs with bounds
 ilqr        iterations of either until the trajectory is optimal
 result      the result of iLQR
 tracking    feedback around a solution
+c_code      torques and feedback in C
 """
 
 from colloc.control.batch import least_squares_step, response_matrices
+from colloc.control.c_code import to_c
 from colloc.control.discrete import Scheme, System, discretise, rollout
 from colloc.control.ilqr import Form, ilqr
 from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
@@ -27,7 +29,7 @@ __all__ = [
     "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "StateSpace", "System",
     "Tracking", "TrajectoryObjective", "backward", "control_cost", "discretise", "fitted", "ilqr",
     "least_squares_step", "output_cost", "response_matrices", "rollout",
-    "state_cost", "time_varying_lqr",
+    "state_cost", "time_varying_lqr", "to_c",
 ]  # fmt: skip
 
 register_public(__name__)
