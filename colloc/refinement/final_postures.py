@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from colloc.problem import Problem
 from colloc.refinement.run import CUT_SHORT, Run, after
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
@@ -22,7 +21,7 @@ def best_of_final_postures(
     nlp: NLP | PhasesNLP, run: Run, begin: float
 ) -> tuple[Solution | PhasesSolution, np.ndarray]:
     """The cheapest of the solutions without a guess, and its start; arguments as those of a `Run`."""
-    lines = lines_to_final_postures(nlp.problem) if isinstance(nlp.problem, Problem) else []
+    lines = lines_to_final_postures(nlp.problem)
     if len(lines) < 2:
         return run(nlp, None, begin)
     ends: list[tuple[Solution | PhasesSolution, np.ndarray]] = []

@@ -329,7 +329,7 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
     phases = problem.phases
     if "" in phases:
         return {"": guess}
-    ends = np.append(0.0, np.cumsum([phase.horizon.guess or phase.horizon.middle for phase in phases.values()]))
+    ends = _phase_times(phases)
     spans = list(pairwise(ends / ends[-1])) if problem.in_sequence else [(0.0, 1.0)] * len(phases)
     parts = {
         name: _Share(phase.model, start if problem.in_sequence else 0.0, *span)
@@ -355,6 +355,11 @@ class _Share(NamedTuple):
     start: float  # s
     s_start: float  # s_start, s_end: fractions of the whole motion
     s_end: float
+
+
+def _phase_times(phases: Mapping[str, Problem]) -> np.ndarray:
+    """Guessed times of the ends of phases, from 0 on."""
+    return np.append(0.0, np.cumsum([phase.horizon.guess or phase.horizon.middle for phase in phases.values()]))
 
 
 def _by_signal(
@@ -397,14 +402,16 @@ def _piece(frames: Keyframes, start: float, end: float, model: Model | None) -> 
     return Keyframes((s - start) / (end - start), _between(frames, s, model if postures else None))
 
 
-def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyframes]:
+def _lines(phases: Mapping[str, Problem], ends: np.ndarray, choice: int = 0) -> dict[str, Keyframes]:
     """Lines through the postures that phases prescribe, joint by joint; at the middle of its bounds if none does.
+
+    `choice` is the number of the final posture where phases leave several open.
 
     A ball joint takes part with all entries of its quaternion.
     """
     values_at: dict[tuple[str, ...], dict[float, np.ndarray]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
-        for t, posture in zip(times, prescribed_postures(problem), strict=True):
+        for t, posture in zip(times, _known_ends(problem, choice), strict=True):
             for names, places in _separate(problem.model):
                 if not np.isnan(posture[places]).any():
                     values_at.setdefault(names, {}).setdefault(float(t), posture[places])
@@ -435,15 +442,39 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     stated_at = prescribed_postures(problem)
     filled = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)
     start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
-    open_ends = final_postures(problem, start, stated_at[1])
+    open_ends = _final_postures(problem)
     return start, open_ends[0] if open_ends else end
 
 
-def lines_to_final_postures(problem: Problem) -> list[LineOfEnds]:
-    """Guesses for every final posture that meets angles up to turns and targets; empty without such statements."""
+def lines_to_final_postures(problem: Problem | Phases) -> list[Any]:
+    """Guesses for every final posture that meets angles up to turns and targets; empty without such statements.
+
+    In phases that follow each other, those with several final postures take the first, the second and so on together.
+    """
+    if isinstance(problem, Phases):
+        phases = problem.phases if problem.in_sequence else {}
+        choices = max((len(_final_postures(phase)) for phase in phases.values()), default=0)
+        return [_lines(phases, _phase_times(phases), choice) for choice in range(choices)]
     start, _ = _end_postures(problem)
-    ends = final_postures(problem, start, prescribed_postures(problem)[1])
-    return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in ends]
+    return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in _final_postures(problem)]
+
+
+def _final_postures(problem: Problem) -> list[np.ndarray]:
+    """Final postures that a problem leaves open; see `final_postures`."""
+    stated_at = prescribed_postures(problem)
+    start = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)[0]
+    return final_postures(problem, np.where(np.isnan(start), resting_posture(problem), start), stated_at[1])
+
+
+def _known_ends(problem: Problem, choice: int) -> np.ndarray:
+    """Prescribed postures at the ends, with what moves in one of the final postures left open, shape (2, n)."""
+    postures = prescribed_postures(problem)
+    if ends := _final_postures(problem):
+        end, (start, _) = ends[min(choice, len(ends) - 1)], _end_postures(problem)
+        turning = [turn.index for turn in problem.up_to_turns]
+        moved = (end != start) | np.isin(np.arange(end.size), turning)
+        postures[1] = np.where(moved, end, postures[1])
+    return postures
 
 
 def resting_posture(problem: Problem) -> np.ndarray:

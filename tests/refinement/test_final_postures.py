@@ -66,6 +66,19 @@ def test_a_guess_and_joint_limits_choose_the_turn():
     assert solve(limited).q[-1, 0] == pytest.approx(2.0 - 2 * np.pi)
 
 
+def test_the_last_of_two_phases_ends_at_the_better_turn():
+    model, start, end = arm(np.random.default_rng(1)), (0.0, 0.5), (4.0, 0.5)
+    begin, stop = turned(model, start, end, turns=["yaw"]).subject_to
+    phases = {
+        "go": co.Problem(model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [begin]),
+        "stop": co.Problem(model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [stop]),
+    }
+    found = solve(co.Phases(phases))
+    assert found.outcome.status is SOLVED
+    assert "the best of 2 final postures" in found.message
+    assert found["stop"].q[-1, 0] == pytest.approx(4.0 - 2 * np.pi)
+
+
 def test_rows_up_to_turns_have_slope_one_and_no_other_zero():
     problem = turned(arm(np.random.default_rng(0)), (0, 0), (2.0, 0.5), turns=["yaw"])
     rows, q = problem.rows["final"].rows, problem.instant.q
