@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 from colloc.plot.figure import Canvas, Panels, figure, panels
-from colloc.plot.sampling import by_phase, fine_times, models, one_by_one, title_of
+from colloc.plot.sampling import by_phase, fine_times, models, node_times, one_by_one, title_of
 from colloc.plot.style import (
     DASHES,
     INK,
@@ -150,7 +150,7 @@ def signals(
     """All signals over time: joints, torques, unknown signals, states, forces of loads, with bounds and phases.
 
     A panel shows the components of a signal that share a unit. Components with a prescribed value of zero are left out.
-    Nodes, and bounds as dashed lines, are drawn for a single solution only.
+    Nodes, and bounds as dashed lines, are drawn for a single solution only. Phases may have different joints.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def signals(
     >>> figure = co.plot.signals(solution, names=["tau"])
     """
     chosen = _chosen(one_by_one(solutions, labels)[0], names)
-    curves = _curves(solutions, labels, *chosen)
+    curves = _curves(solutions, labels, *chosen, alike=False)
     first, drawn = curves[0].solution, signal_panels([curve.solution for curve in curves], chosen)
     if not drawn:
         raise InputError(f"signals {shown(chosen)} of {title_of(first)!r} are all zero")
@@ -256,12 +256,19 @@ class Curve(NamedTuple):
     handle: Line2D | None = None
 
 
-def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None, *names: str) -> list[Curve]:
-    """The solutions, which must have the same signals of these names, with their line styles."""
+def _curves(
+    solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str] | None, *names: str, alike: bool = True
+) -> list[Curve]:
+    """The solutions, which must have the same signals of these names, with their line styles.
+
+    If `alike`, all phases must have the same joints.
+    """
     if not solutions:
         raise InputError("pass one or more solutions, see co.solve")
     drawn, titles = one_by_one(solutions, labels)
     for solution in drawn:
+        if alike and any(name in _QUANTITIES for name in names):
+            _ = solution.problem.model  # of all phases; raises InputError if they have different joints
         _check_signals(drawn[0], solution, names)
     if len(drawn) == 1 and labels is None:
         return [Curve(drawn[0])]
@@ -275,8 +282,6 @@ def _curves(solutions: Sequence[Solution | PhasesSolution], labels: Sequence[str
 def _check_signals(first: Solution | PhasesSolution, solution: Solution | PhasesSolution, names: Iterable[str]) -> None:
     """Raise InputError unless a solution has signals of these names, with the components of the first one."""
     for name in names:
-        if name in _QUANTITIES:
-            _ = solution.problem.model  # of all phases; raises InputError if they have different joints
         if name not in solution.signals:
             raise InputError(f"{title_of(solution)!r} has no joints: {_advice(solution)}")
         wanted, found = (own.signals.definitions[name] for own in (first, solution))
@@ -360,7 +365,8 @@ def draw_panels(
     solution, alone = curve.solution, curve.linestyle is None
     t, names = fine_times(solution), list(dict.fromkeys(panel.signal.name for panel in drawn))
     values = solution.signals.at(t, *names) if names else {}
-    few = limits and alone and solution.t.size <= _MARKED
+    at_nodes = node_times(solution)
+    few = limits and alone and at_nodes.size <= _MARKED
     nodes = solution.signals.at(None, *names) if few and names else {}
     bounded = False
     for ax, (signal, members, label) in zip(axes, drawn, strict=True):
@@ -369,7 +375,7 @@ def draw_panels(
             ax.plot(t, np.asarray(values[signal.name])[:, k], **styles[k]._asdict())
             if few:
                 size = 2.8 * mpl.rcParams["lines.linewidth"]
-                ax.plot(solution.t, np.asarray(nodes[signal.name])[:, k], ".", color=styles[k].color, markersize=size)
+                ax.plot(at_nodes, np.asarray(nodes[signal.name])[:, k], ".", color=styles[k].color, markersize=size)
         dress(ax, ylabel=label)
         fit(ax, solution)
         bounded |= limits and alone and _draw_bounds(ax, solution, signal, members)
@@ -494,10 +500,10 @@ def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
     """
     groups = []
     signals = [solution.signals.definitions["tau"] for solution in solutions]
-    largest = np.max([np.abs(solution.tau).max(axis=0) for solution in solutions], axis=0)
+    largest = np.max([np.nanmax(np.abs(solution.signals["tau"]), axis=0) for solution in solutions], axis=0)
     free = np.any([~signal.fixed for signal in signals], axis=0)
     driven = np.any([~signal.zero for signal in signals], axis=0)
-    for _, joints in joint_units(solutions[0].problem.model).values():
+    for joints in _by_unit(solutions[0]):
         members = [j for j in joints if driven[j]]
         sizes = largest[members]
         counts = free[members] & (sizes > _ROUNDING * sizes.max(initial=0.0))
@@ -508,6 +514,15 @@ def torque_groups(*solutions: Solution | PhasesSolution) -> list[list[int]]:
             groups.append(sorted(group + others))
             left, others = [j for j in left if j not in group], []
     return groups
+
+
+def _by_unit(solution: Solution | PhasesSolution) -> list[list[int]]:
+    """Numbers of the torques of joints with the same unit."""
+    first, *others = models(solution)
+    if all(model.joint_names == first.joint_names for model in others):
+        return [joints for _, joints in joint_units(first).values()]
+    units = solution.signals.definitions["tau"].units
+    return [[k for k, other in enumerate(units) if other == unit] for unit in dict.fromkeys(units)]
 
 
 def joint_units(model: Model) -> dict[str, tuple[list[int], list[int]]]:

@@ -51,6 +51,12 @@ def models(solution: Solution | PhasesSolution) -> list[Model]:
     return list(dict.fromkeys(phase.problem.model for phase in solution.phases.values()))
 
 
+def node_times(solution: Solution | PhasesSolution) -> np.ndarray:
+    """Times of the nodes of all phases, also of phases with different joints."""
+    starts = solution.start_times
+    return np.concatenate([starts[name] + phase.t for name, phase in solution.phases.items()])
+
+
 def title_of(solution: Solution | PhasesSolution) -> str:
     """The names of the models."""
     return ", ".join(dict.fromkeys(model.name for model in models(solution)))

@@ -25,8 +25,11 @@ from colloc.plot.triangles import LinkMeshes, link_meshes
 from colloc.plot.viewer import Viewer, viewer
 from colloc.problem import Phases, Problem
 from colloc.solution import PhasesSolution, Solution
+from colloc.solution.phases import initial_motion
+from colloc.solution.warm_start import start_from
 from colloc.support.checks import InputError, finite_number, instance, quoted, spelt
 from colloc.sweeps import Optima, Sweep
+from colloc.transcription import transcribe
 
 Viewed = Model | ClosedChain | Problem | Phases | Solution | PhasesSolution | Sweep | Optima
 _RANGE = np.pi  # rad, range of a joint without limits; that of a slide is the length of the mechanism
@@ -148,8 +151,20 @@ def view(
 
 
 def _guesses(problem: Problem | Phases, guess: Any, *, ghost: bool) -> list[Recording]:
-    """The recording of a guess, or one for each case."""
-    poses = guess_poses(problem, None if guess is True else guess).items()
+    """The recording of a guess, or one for each case; only of its signals for problems without joints."""
+    guess = None if guess is True else guess
+    phases = problem.phases.values()
+    if not any(phase.model.n for phase in phases) and any(phase.all_unknowns for phase in phases):
+        if not isinstance(guess, Solution | PhasesSolution):
+            nlp = transcribe(problem)
+            parameters = nlp.problem.parameter_values()
+            guess = initial_motion(nlp, start_from(nlp, guess, parameters).x, parameters)
+        drawn, names = one_by_one([guess], None)
+        return [
+            solution_recording(one, f"guess of {name}" if len(drawn) > 1 else "guess", detail="initial motion")
+            for one, name in zip(drawn, names, strict=True)
+        ]
+    poses = guess_poses(problem, guess).items()
     return [guess_recording(*pose, f"guess of {name}" if name else "guess", ghost=ghost) for name, pose in poses]
 
 

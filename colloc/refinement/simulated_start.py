@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.problem import Problem
-from colloc.solution.phases import solution_of
+from colloc.solution.phases import initial_motion
 from colloc.solution.simulation import (
     explicit_torques,
     forward_acceleration,
@@ -18,7 +18,6 @@ from colloc.solution.simulation import (
     values_of_unknowns,
 )
 from colloc.solution.solution import Solution
-from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError
 from colloc.transcription import NLP, PhasesNLP, Trajectory
 from colloc.transcription.blend import blended
@@ -41,9 +40,7 @@ def simulated_start(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> np.nd
     p : ndarray
         Parameter values.
     """
-    zeros = {"g": np.zeros(nlp.n_g), "x": np.zeros(nlp.n_x)}
-    seconds = {"build": 0.0, "solve": 0.0, "callbacks": 0.0}
-    guess = solution_of(nlp, Outcome(x, zeros, Status.INTERRUPTED, "a guess", {}, 0, seconds), p)
+    guess = initial_motion(nlp, x, p)
     moved = x.copy()
     for name, phase in guess.phases.items():
         if phase.problem.coordinates is not None:

@@ -19,7 +19,7 @@ from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, NamedArray, Sample
 from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
-from colloc.solver import Outcome
+from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
@@ -295,6 +295,13 @@ def solution_of(
     if outcome.weights:
         parameters = cast(Phases, program.problem).with_weights(parameters, np.array(outcome.weights))
     return kind(program, outcome, parameters)
+
+
+def initial_motion(program: NLP | PhasesNLP, x: np.ndarray, parameters: np.ndarray) -> Solution | PhasesSolution:
+    """The motion at a decision vector from which a solver may start."""
+    zeros = {"g": np.zeros(program.n_g), "x": np.zeros(program.n_x)}
+    seconds = {"build": 0.0, "solve": 0.0, "callbacks": 0.0}
+    return solution_of(program, Outcome(x, zeros, Status.INTERRUPTED, "a guess", {}, 0, seconds), parameters)
 
 
 def _by_body(values: np.ndarray, bodies: tuple[str, ...], all_bodies: tuple[str, ...]) -> np.ndarray:

@@ -109,6 +109,14 @@ def test_phases_of_other_joints_share_figures_of_places_and_bearings(tmp_path):
     assert co.plot.animate(solution, tmp_path / "film.gif", fps=3).exists()
     with pytest.raises(co.InputError, match="different joints: take one, as in"):
         co.plot.joints(solution)
+    positions = co.plot.signals(solution, names=["q"]).axes[0]
+    lines = [line for line in positions.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 20]
+    assert len(lines) == 3
+    for line, name in zip(lines, ("upper", "fore", "finger"), strict=True):
+        t, q = np.transpose(line.get_xydata())
+        assert np.isnan(q).all(where=t < 0.5) == (name == "finger")
+        np.testing.assert_allclose(q[t > 0.5], solution["second"].at(t[t > 0.5] - 0.5).q[name])
+    assert co.plot.signals(solution, names=["tau"]).axes
 
 
 def test_a_function_of_other_shapes_in_other_phases_is_refused_by_name(picked):

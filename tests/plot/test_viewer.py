@@ -536,9 +536,27 @@ def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swin
     run = co.solve(
         co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x]), co.BSpline(5)
     )
-    for draw in (lambda run: view(run, guess=True), co.plot.motion):
-        with pytest.raises(co.InputError, match="a problem of states alone has no stick figure"):
-            draw(run)
+    with pytest.raises(co.InputError, match="a problem of states alone has no stick figure"):
+        co.plot.motion(run)
+
+
+def test_problems_without_joints_are_viewed_by_their_signals():
+    """Before a solve, during it, and beside its answer."""
+    u = co.Unknown("u")
+    x = co.State("x", rate=lambda now: now.u)
+    ends = [co.initial(states={"x": 0.0}), co.final(states={"x": 1.0})]
+    run = co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x])
+    shown = co.plot.view(run, guess={"u": 3.0})
+    (guess,) = scene_of(shown)["recordings"]
+    (segment,) = guess["segments"]
+    values = {group["label"]: unpacked(group["values"]).ravel() for group in segment["groups"]}
+    assert set(values) == {"u", "x"}
+    np.testing.assert_allclose(values["u"], 3.0, atol=1e-6)
+    assert np.ptp(values["x"]) == pytest.approx(1.0, rel=1e-3)
+    shown.save("run.html")
+    answer = co.solve(run, co.BSpline(5), progress=shown)
+    names = [recording["name"] for recording in scene_of(co.plot.view(answer, guess=True))["recordings"]]
+    assert names == ["no mechanism", "guess"]
 
 
 def test_recordings_of_many_motions_have_fewer_times(swing: co.Solution):
