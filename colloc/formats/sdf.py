@@ -14,7 +14,7 @@ import numpy as np
 
 from colloc.formats.limits import NewLimits
 from colloc.formats.mjcf import resolved_couplings, rotation_of
-from colloc.formats.reading import LinkShape, Notes, Reading
+from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.formats.urdf import UNDRIVEN, UNLIMITED, doubt, in_order, possible_body
 from colloc.formats.xml import by_name, child_of, lines_of, numbers_in, others, read_root, text_of, wrong
 from colloc.loops import Frame, Loop, prismatic_loop, revolute_loop, spherical_loop, weld
@@ -65,13 +65,14 @@ def from_sdf(
     friction_velocity, hold, inertia, balls, limits
         As in `from_urdf`.
     base : "fixed" or "free"
-        Whether links that no joint ties to anything are fixed to the world, as all of a static model are, or move
-        freely.
+        Whether links that no joint carries are fixed to the world, or move freely. All links of a static model are
+        fixed.
 
     Returns
     -------
     Reading
-        With the `model`, under its name in the file, and the report.
+        With the `model`, under its name in the file, and the report. A file in which nothing moves, such as a static
+        model, is a scene of shapes.
 
     Raises
     ------
@@ -106,8 +107,11 @@ def from_sdf(
     root = read_root(file, "SDF", "sdf")
     reader = _SdfReader(root, os.path.dirname(os.path.abspath(file)), new_limits, velocity, inertia, balls)
     top = reader.model
+    bodies = list(reader.bodies(free=base == "free"))
+    if not any(body.joint.moves for body in bodies):
+        return still_scene(top.get("name") or "scene", bodies, reader.shapes(), reader.notes)
     with lines_of(top):
-        bodies = new_limits.applied(reader.bodies(free=base == "free"))
+        bodies = new_limits.applied(bodies)
         markers = {name: (name, (0.0, 0.0, 0.0)) for name in reader.markers}
         field = reader.gravity() if gravity is None else gravity
         model = Model(bodies, field, top.get("name") or "model", markers, reader.couplings())

@@ -410,10 +410,13 @@ def possible_body(body: Body, inertia: str, notes: Notes) -> Body:
 
 
 def doubt(model: Model) -> None:
-    """Issue one warning for all joints that cannot move, and one for all without a motor."""
+    """Issue warnings for joints that cannot move or have no motor, one for all joints of a kind."""
     driven = [joint for joint in model.joints if joint.limits is not UNDRIVEN]
     still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
     idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
+    stuck = [joint.name or "" for joint in driven if joint.moves and joint.limits.position == (0.0, 0.0)]
+    if stuck:
+        warn(f"joint {shown(stuck)} cannot move: position limits are 0 to 0; limits={{'position': None}} lifts them")
     if still:
         warn(f"joint {shown(still)} cannot move: the velocity limit is 0; limits={{'velocity': None}} lifts it")
     if idle:

@@ -122,3 +122,17 @@ def test_exchanged_limits_are_refused_with_the_argument_that_replaces_them(urdf)
 def test_misuse(urdf, change: Any, words: str):
     with pytest.raises(co.InputError, match=words):
         from_urdf(urdf(), limits=change)
+
+
+def test_position_limits_of_zero_width_at_zero_raise_a_warning_with_the_argument_that_lifts_them(tmp_path):
+    """As some exporters write them for joints without limits."""
+    joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</joint>'
+    limit = '<limit lower="0" upper="0" effort="1" velocity="1"/>'
+    path = tmp_path / "a.urdf"
+    path.write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint.format(limit)}</robot>')
+    with pytest.warns(
+        co.support.InputWarning, match=r"joint j cannot move: position limits are 0 to 0; limits=\{'posi"
+    ):
+        co.formats.from_urdf(path)
+    free = co.formats.from_urdf(path, limits={"position": None}).model
+    assert free.joints[-1].limits.position == (-inf, inf)

@@ -265,6 +265,17 @@ def test_models_without_a_joint_to_the_world_are_fixed_or_free(tmp_path: Path):
     assert free.limits("torque")[1][:6].tolist() == [0.0] * 6
 
 
+def test_a_static_model_is_a_scene_of_shapes(tmp_path: Path):
+    shape = '<collision name="c"><geometry><sphere><radius>.2</radius></sphere></geometry></collision>'
+    link = f'<link name="rod"><pose>0 0 1 0 0 0</pose>{ROD}{shape}</link>'
+    reading = read(tmp_path, model_of("<static>true</static><pose>3 0 0 0 0 0</pose>", link, HINGE), base="free")
+    assert reading.model.n == 0
+    (ball,) = co.formats.collision_shapes(reading)
+    assert ball.body is None
+    assert reading.shapes[0].placement[:3, 3].tolist() == [3.0, 0.0, 1.0]
+    assert reading.changed[0] == "joint 'hinge' is fixed, as the model is static"
+
+
 def test_frames_are_bodies_and_markers_and_shapes_have_sizes(tmp_path: Path):
     shape = (
         '<collision name="c"><pose>0 0 1 0 0 0</pose><geometry><box><size>1 2 3</size></box></geometry></collision>'

@@ -5,7 +5,7 @@ Stewart, planar 3-RRR and spherical 3-RRR (the Agile Eye of Gosselin), legs like
 WL-16. Each is written in a closed posture, from which all zeros of its joints are then shifted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -40,9 +40,7 @@ class Robot:
         self.bodies.append(co.Body(name, joint(place), parent, mass, along / 2, inertia if mass else np.zeros((3, 3))))
         self.at[name] = start
 
-    def chain(
-        self, name: str, parent: str | None, axes: Sequence[Any], start: Any, end: Any, mass: float = 0.2
-    ) -> None:
+    def chain(self, name: str, parent: str | None, axes: Any, start: Any, end: Any, mass: float = 0.2) -> None:
         """A cylinder on several hinges at its start: two across it, or three of a ball joint."""
         for k, axis in enumerate(axes[:-1]):
             self.link(f"{name}_{k}", parent, hinge(axis), start, start, 0.0)
@@ -63,7 +61,7 @@ class Robot:
         name = f"{first} to {second}"
         hinged = axis is not None
         self.loops.append(
-            co.loops.revolute_loop(name, *frames, axis) if hinged else co.loops.spherical_loop(name, *frames)
+            co.loops.revolute_loop(name, *frames, axis=axis) if hinged else co.loops.spherical_loop(name, *frames)
         )
 
     def closed(self) -> co.loops.ClosedChain:
