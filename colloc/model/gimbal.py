@@ -24,6 +24,7 @@ class SingularPosture(NamedTuple):
     joints: tuple[str, str, str]  # the sequence, from base to tip
     t: float  # [s] when it is nearest to the lock
     angle: float  # [rad] between the axes of the first and the third joint then; zero in the lock
+    body: str  # which they turn
 
 
 def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:
@@ -33,7 +34,7 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
     between the axes. Near means that the angle between the axes of the first and the third is below `within` [rad].
     """
     singular = []
-    for triple in _sequences(model):
+    for triple in angle_sequences(model):
         first, second, third = (model.bodies[k].joint for k in triple)
         # Axes of the first and the third joint in the frame of the second, before it turns.
         upper, lower = _between(first, second)[:3, :3].T @ first.axis, _between(second, third)[:3, :3] @ third.axis
@@ -41,12 +42,13 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
         angles = np.arctan2(np.linalg.norm(np.cross(turned, upper), axis=1), np.abs(turned @ upper))
         k = int(angles.argmin())
         if angles[k] <= within:
-            names = [model.bodies[body].joint_name for body in triple]
-            singular.append(SingularPosture((names[0], names[1], names[2]), float(t[k]), float(angles[k])))
+            one, two, three = (model.bodies[body].joint_name for body in triple)
+            body = model.bodies[triple[2]].name
+            singular.append(SingularPosture((one, two, three), float(t[k]), float(angles[k]), body))
     return singular
 
 
-def _sequences(model: Model) -> list[tuple[int, int, int]]:
+def angle_sequences(model: Model) -> list[tuple[int, int, int]]:
     """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them.
 
     Joints that follow others are left out.

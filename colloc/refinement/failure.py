@@ -36,7 +36,7 @@ def judge(
 ) -> None:
     """Warn of a violated solution or one interrupted by the time limit; raise SolveError for a failed one."""
     if seconds is not None and solution.status is Status.TIME_LIMIT:
-        warn(_out_of_time(solution, seconds), SolutionWarning)
+        warn("; ".join([_out_of_time(solution, seconds), *_locks(solution)]), SolutionWarning)
         return
     if solution.outcome.status is Status.SOLVED:
         from colloc.refinement.warnings import warning_messages  # most solutions have none
@@ -51,9 +51,17 @@ def judge(
         if solution.status is not Status.SADDLE:  # a motion that meets its constraints
             nlp, x, p = solution.nlp, solution.x, solution.parameters
             reason = failure_reason(nlp, start, x, p, limited=limited, infeasible=proved)
+        reason = "\n".join(filter(None, [reason, *_locks(solution)]))
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         reason += _ADVICE.get(solution.status, "")
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
+
+
+def _locks(solution: Solution | PhasesSolution) -> list[str]:
+    """Sentences about gimbal lock, which may be why a motion was not found."""
+    from colloc.refinement.warnings import lock_messages
+
+    return lock_messages(solution)
 
 
 def _out_of_time(solution: Solution | PhasesSolution, seconds: float) -> str:

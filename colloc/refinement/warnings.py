@@ -11,6 +11,7 @@ from colloc.problem import Cost, Free, Problem, Unknown
 from colloc.refinement.next_grid import NARROWEST, PIECES, held_up_by_limits
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
+from colloc.solution.verify import near_locks
 from colloc.solver import Status
 from colloc.support.display import short
 
@@ -52,7 +53,27 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
+        sentences += _locks(phase)
     return sentences
+
+
+def lock_messages(solution: Solution | PhasesSolution) -> list[str]:
+    """Sentences about bodies near gimbal lock, with their phases; also for motions that are no solution."""
+    return [
+        f"{name}: {sentence}" if name else sentence
+        for name, phase in solution.phases.items()
+        for sentence in _locks(phase)
+    ]
+
+
+def _locks(phase: Solution) -> list[str]:
+    """Sentences about bodies near gimbal lock."""
+    return [
+        f"body {near.body!r} is {np.degrees(near.angle):.1f} degrees from gimbal lock at t = {short(near.t)} s, where "
+        f"its angles ({', '.join(near.joints)}) lose a freedom, and rates and torques grow without bound: use a "
+        'quaternion, as in co.floating(..., sequence="quaternion"), or balls="quaternion" of the readers'
+        for near in near_locks(phase)
+    ]
 
 
 def _idle(problem: Problem) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from colloc.errors.violations import Violation
-from colloc.model.gimbal import SingularPosture, singular_postures
+from colloc.model.gimbal import SingularPosture, angle_sequences, singular_postures
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
@@ -103,7 +103,7 @@ class Verification:
             ("stability", f"errors grow up to {self.growth:.2g}-fold along this motion{self._advice()}"),
             ("KKT residuals", ", ".join(f"{name} {value:.1e}" for name, value in vars(self.kkt).items())),
         ]
-        for names, t, angle in self.singular:
+        for names, t, angle, _ in self.singular:
             near = f"{', '.join(names)}: {np.degrees(angle):.1f} degrees from gimbal lock at t = {short(t)} s"
             rows.append(("singular posture", near))
         worst = [v for v in self.violations if v.relative > 1e-6][:8]
@@ -175,7 +175,7 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
         max(growth(phase) for phase in phases.values()),
         list(solution.violations),
         kkt(solution.nlp, solution.x, solution.parameters, solution.multipliers["g"], solution.multipliers["x"]),
-        [near._replace(t=starts[name] + near.t) for name, phase in phases.items() for near in _singular(phase)],
+        [near._replace(t=starts[name] + near.t) for name, phase in phases.items() for near in near_locks(phase)],
     )
 
 
@@ -185,8 +185,10 @@ def _names(solution: Solution) -> tuple[str, ...]:
     return (*solution.problem.model.joint_names, *states)
 
 
-def _singular(solution: Solution) -> list[SingularPosture]:
-    """Postures near gimbal lock of three angles, between nodes too."""
+def near_locks(solution: Solution) -> list[SingularPosture]:
+    """Sequences of three angles within 5 degrees of gimbal lock, between nodes too."""
+    if not angle_sequences(solution.problem.model):
+        return []
     mesh = solution.mesh_times
     t = np.unique(np.linspace(mesh[:-1], mesh[1:], 11))
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)

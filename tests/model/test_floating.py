@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -197,7 +198,7 @@ def test_sequences_are_found_by_what_they_are():
     assert len(singular_postures(hand, t, straight, 0.1)) == 1
 
 
-def test_verify_reports_gimbal_lock_with_joints_and_time():
+def test_solve_and_verify_report_gimbal_lock_with_body_and_time():
     """A top is tipped about one axis to 3 degrees from where its angles end; tipped less, nothing is reported."""
     for tip, count in ((87.0, 1), (60.0, 0)):
         top = co.spherical("top", sequence="zyx", mass=1.0, com=(0, 0, 0.2), inertia=(0.02, 0.02, 0.01))
@@ -211,13 +212,32 @@ def test_verify_reports_gimbal_lock_with_joints_and_time():
                 co.bounds(q={"top_rz": (0.0, 0.0), "top_rx": (0.0, 0.0)}),  # where these turn it is cheaper
             ],
         )
-        solution = co.solve(problem, co.HermiteSimpson(10), progress=False)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            solution = co.solve(problem, co.HermiteSimpson(10), progress=False)
+        named = [str(warning.message) for warning in caught]
+        assert [n.partition(", where")[0] for n in named] == count * [
+            "body 'top' is 3.0 degrees from gimbal lock at t = 1 s"
+        ]
         report = co.verify(solution)
         assert len(report.singular) == count
         assert ("gimbal lock" in repr(report)) == bool(count)
-        for joints, t, angle in report.singular:
+        for joints, t, angle, body in report.singular:
+            assert body == "top"
             assert joints == ("top_rz", "top_ry", "top_rx")
             assert [t, np.degrees(angle)] == pytest.approx([1.0, 3.0], abs=1e-6)
+
+
+def test_a_failure_and_a_time_limit_name_gimbal_lock():
+    """A top that ends in it, by a solver that stops too early."""
+    top = co.Model(co.spherical("top", sequence="zyx", mass=1.0, inertia=(0.3, 0.2, 0.4)), gravity=(0, 0, 0))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=(0.0, np.pi / 2, 0.0), qd=0.0)]
+    problem = co.Problem(top, co.Free(0.1, 9.0), co.duration(), [*ends, co.bounds(tau=(-1.0, 1.0))])
+    word = r"body 'top' is 0\.0 degrees from gimbal lock .* sequence=\"quaternion\""
+    with pytest.raises(co.SolveError, match=word):
+        co.solve(problem, co.HermiteSimpson(6), solver=co.Ipopt().limited(iterations=2), progress=False)
+    with pytest.warns(co.refinement.SolutionWarning, match=word):
+        co.solve(problem, progress=False, seconds=0.01, raise_on_failure=False)
 
 
 def test_a_thrown_body_flies_as_galileo_says():
