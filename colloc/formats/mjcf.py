@@ -48,7 +48,7 @@ def from_mjcf(
     path: str | os.PathLike[str],
     friction_velocity: float = 0.1,
     *,
-    balls: str = "angles",
+    balls: str = QUATERNION,
     limits: Mapping[str, Any] | None = None,
 ) -> Reading:
     """The mechanism of a MuJoCo file: MJCF, or any other format of MuJoCo's compiler.
@@ -57,8 +57,8 @@ def from_mjcf(
     with hinges and slides anywhere in them, one or several, free and ball joints as the chains of `floating` and
     `spherical`, references, ranges, armature, damping, springs, friction loss, sites as markers, and those with axes of
     their own as bodies without mass as well, shapes of bodies, gravity, keyframes as postures, and the posture of the
-    file as "initial". Passive parts of free and ball joints are read except for springs, those of their turns only on
-    quaternions.
+    file as "initial". Passive parts of free and ball joints are read except for springs; those of their turns are
+    left out with three angles.
     Connects and welds become `loops`, couplings of joints those of the model. Motors and other actuators of joints give
     limits of torque and `gears`; in a file with actuators other joints have no torque, or in one with loops are passive
     in `Reading.chain`.
@@ -68,8 +68,8 @@ def from_mjcf(
     path : str or PathLike
     friction_velocity : float [rad/s, m/s]
         Rate below which the friction of joints is smoothed, see `Friction`.
-    balls : "angles" or "quaternion"
-        Whether free and ball joints have three angles, or a unit quaternion, as in MuJoCo: see `spherical`.
+    balls : "quaternion" or "angles"
+        Whether free and ball joints have a unit quaternion, as in MuJoCo, or three angles: see `spherical`.
     limits : mapping of str to value, or of str to mapping of joint to value, optional
         Limits that replace, scale or lift those in the file, as of `from_urdf`.
 

@@ -58,7 +58,7 @@ def from_urdf(
     hold: Mapping[str, float] | None = None,
     inertia: str = "strict",
     srdf: str | os.PathLike[str] | None = None,
-    balls: str = "angles",
+    balls: str = QUATERNION,
     limits: Mapping[str, Any] | None = None,
     loops: str | os.PathLike[str] | None = None,
 ) -> Reading:
@@ -66,8 +66,8 @@ def from_urdf(
 
     Links become bodies; joints keep their names, in the order of a walk from the root. Joints of all types are read,
     with origins, axes, limits of position, effort, velocity and acceleration, damping, friction, and mimicked joints
-    (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates j_tx, j_ty, j_tz, j_rz,
-    j_ry, j_rx of `floating`, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
+    (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates of
+    `floating`, from j_tx on, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
     the tips, on fixed joints, are frames and become markers of the model as well. Where nothing moves, as in the file
     of a table, the shapes are a scene, without a model. The report lists elements of other programs.
 
@@ -88,8 +88,8 @@ def from_urdf(
         is negative: refuse it, replace it by that of the nearest distribution of mass, or keep it.
     srdf : str or PathLike, optional
         An SRDF file with named postures (group states).
-    balls : "angles" or "quaternion"
-        Whether floating bodies, including a free base, have three angles, or a unit quaternion: see `spherical`.
+    balls : "quaternion" or "angles"
+        Whether floating bodies, including a free base, have a unit quaternion, or three angles: see `spherical`.
     limits : mapping of str to value, or of str to mapping of joint to value, optional
         Changes of "position", "velocity", "acceleration" or "torque" limits, of all joints or by joint: (lower, upper)
         replaces those in the file, a factor scales them, and None lifts them. Many files write an effort of 0 for one

@@ -32,7 +32,7 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     Bodies keep their names and frames: for a joint with a constant transform behind it, such as a row of Denavit
     and Hartenberg, the file has a massless link before the body, and a fixed joint between them. Joints that follow
     others mimic them, markers are links without mass. The chain of `floating` on a quaternion becomes a floating joint,
-    which `from_urdf` reads as the same chain with balls="quaternion"; with three angles it becomes six joints.
+    which `from_urdf` reads as the same chain; with three angles it becomes six joints.
 
     Parameters
     ----------

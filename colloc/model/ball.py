@@ -63,10 +63,13 @@ class BallScrew(Joint):
         if np.isfinite(self.limits.position).any():
             raise InputError(
                 f"ball joint {self.ball!r} has no limits of position, as its positions are a quaternion: limit a "
-                "function of the motion by co.path"
+                "function of the motion by co.path, or use three angles, as in sequence='zyx'"
             )
         if "stiffness" in self.passive.parts:
-            raise InputError(f"ball joint {self.ball!r} on a quaternion has no linear spring, as it has no angle")
+            raise InputError(
+                f"ball joint {self.ball!r} on a quaternion has no linear spring, as it has no angle: use three, as in "
+                "sequence='zyx'"
+            )
 
     @property
     def axis_index(self) -> int:

@@ -21,18 +21,18 @@ def floating(
     name: str,
     placement: Any = None,
     *,
-    sequence: str = "zyx",
+    sequence: str = QUATERNION,
     mass: Any = 0.0,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = (0.0, 0.0, 0.0),
     tip: Any = None,
     limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
-    """A body that moves freely through the world: three slides and three hinges.
+    """A body that moves freely through the world: three slides and a ball joint.
 
-    The coordinates of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes,
-    and then three angles [rad], as in `spherical`: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx", or a
-    quaternion, without gimbal lock, with sequence="quaternion".
+    The positions of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes, and
+    its attitude, as in `spherical`: a unit quaternion, pelvis_qw to pelvis_qz, or three angles [rad] in a `sequence`,
+    such as pelvis_rz, pelvis_ry, pelvis_rx with "zyx".
     Such a base has no drive: hold its torques at zero (`bounds`, or limits of (0, 0)), or apply loads.
 
     Parameters
@@ -61,9 +61,11 @@ def floating(
 
     Examples
     --------
-    >>> pelvis = co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1))
-    >>> co.Model(pelvis).joint_names
-    ('pelvis_tx', 'pelvis_ty', 'pelvis_tz', 'pelvis_rz', 'pelvis_ry', 'pelvis_rx')
+    >>> pelvis = co.Model(co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1)))
+    >>> pelvis.joint_names
+    ('pelvis_tx', 'pelvis_ty', 'pelvis_tz', 'pelvis_rx', 'pelvis_ry', 'pelvis_rz')
+    >>> pelvis.position_names[3:]
+    ('pelvis_qw', 'pelvis_qx', 'pelvis_qy', 'pelvis_qz')
     """
     text("body name", name)
     return free_chain(Body(name, fixed(placement), None, mass, com, inertia, tip), name, sequence, limits)
@@ -75,27 +77,27 @@ def spherical(
     placement: Any = None,
     *,
     parent: str | None = None,
-    sequence: str = "zyx",
+    sequence: str = QUATERNION,
     mass: Any = 0.0,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = (0.0, 0.0, 0.0),
     tip: Any = None,
     limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
-    """A body on a ball joint: three hinges whose axes meet in a point.
+    """A body on a ball joint: a unit quaternion, or three hinges whose axes meet in a point.
 
-    The coordinates of a thigh are thigh_rz, thigh_ry and thigh_rx [rad] in the sequence "zyx": its rotation is
-    Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that occurs twice is numbered:
-    thigh_rz, thigh_rx, thigh_rz2 in "zxz". Three angles have singular postures, where the second makes the axes of the
-    first and the third parallel (±90 degrees where the three letters differ, 0 or 180 where the third is the first
-    again): rates and torques grow without bound there, and `verify` reports it. Choose a sequence that stays away from
-    them.
+    The positions of a thigh are thigh_qw, thigh_qx, thigh_qy and thigh_qz, a unit quaternion with its scalar part
+    first; a problem keeps its length. Velocities, accelerations and torques are thigh_rx, thigh_ry and thigh_rz, about
+    the axes of the body itself: `Model.n_q` is `Model.n` + 1. No posture is singular. A quaternion and its negative are
+    the same attitude: a motion takes the shorter way round, or that of its guess, and from a quaternion to exactly its
+    negative a whole turn. `Model.neutral` is the posture without a turn.
 
-    With `sequence="quaternion"` no posture is singular. The positions of a thigh are then thigh_qw, thigh_qx, thigh_qy
-    and thigh_qz, a unit quaternion with its scalar part first; a problem keeps its length. Velocities, accelerations
-    and torques are thigh_rx, thigh_ry and thigh_rz, about the axes of the body itself: `Model.n_q` is `Model.n` + 1. A
-    quaternion and its negative are the same attitude: a motion takes the shorter way round, or that of its guess, and
-    from a quaternion to exactly its negative a whole turn.
+    With a sequence of letters the coordinates are angles [rad], thigh_rz, thigh_ry and thigh_rx with "zyx": the
+    rotation is Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that occurs twice is
+    numbered: thigh_rz, thigh_rx, thigh_rz2 in "zxz". Angles can have limits of position and springs, as in models of
+    humans. They have singular postures, where the second makes the axes of the first and the third parallel (±90
+    degrees where the three letters differ, 0 or 180 where the third is the first again): rates and torques grow without
+    bound there, and `solve` and `verify` say so.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def spherical(
     parent : str, optional
         Name of the parent body; the world by default.
     sequence : str
-        Three of the letters x, y and z, no two neighbours equal; or "quaternion".
+        "quaternion", or three of the letters x, y and z, no two neighbours equal.
     mass, com, inertia, tip
         As in `Body`.
     limits : mapping of coordinate name to Limits, optional
@@ -128,11 +130,10 @@ def spherical(
     Examples
     --------
     >>> thigh = co.spherical("thigh", co.placement((0, 0, 0.1)), mass=7.0, inertia=(0.1, 0.1, 0.02))
-    >>> co.Model(thigh).joint_names
-    ('thigh_rz', 'thigh_ry', 'thigh_rx')
-    >>> free = co.Model(co.spherical("thigh", sequence="quaternion", mass=7.0, inertia=(0.1, 0.1, 0.02)))
-    >>> free.n_q, free.n
+    >>> co.Model(thigh).n_q, co.Model(thigh).n
     (4, 3)
+    >>> co.Model(co.spherical("thigh", sequence="zyx", mass=7.0, inertia=(0.1, 0.1, 0.02))).joint_names
+    ('thigh_rz', 'thigh_ry', 'thigh_rx')
     """
     body = Body(name, fixed(placement), parent, mass, com, inertia, tip)
     return _chain(body, name, {}, sequence, limits)
@@ -150,7 +151,9 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
     return {f"{name}_r{label}": _AXES[label[0]] for label in (*sequence[:2], last)}
 
 
-def free_chain(body: Body, name: str, sequence: str = "zyx", limits: Mapping[str, Limits] | None = None) -> list[Body]:
+def free_chain(
+    body: Body, name: str, sequence: str = QUATERNION, limits: Mapping[str, Limits] | None = None
+) -> list[Body]:
     """A body that moves freely in place of its fixed joint, as in `floating`; `name` begins its coordinates' names."""
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
     return _chain(body, name, slides, sequence, limits)

@@ -354,6 +354,12 @@ def _units(model: Model, quantity: str) -> tuple[str, ...]:
 def _joint(model: Model, name: str, quantity: str) -> int:
     names = model.names(quantity)
     if text("name of a joint", name) not in names:
+        for ball, (places, dofs) in model.balls.items():
+            if name in model.joint_names[dofs]:
+                raise InputError(
+                    f"{name!r} is a velocity of ball joint {ball!r}, whose position is a quaternion, "
+                    f"{', '.join(names[places])}; sequence='zyx' has angles, from files balls='angles'"
+                )
         raise unknown_name("joint", name, names)
     return names.index(name)
 

@@ -162,7 +162,7 @@ def check_lengths(problem: Validated) -> None:
             if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
                 raise InputError(
                     f"{statement.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} "
-                    f"of length {length:.10g}: divide it by np.linalg.norm"
+                    f"of length {length:.10g}: divide it by np.linalg.norm; no turn is (1, 0, 0, 0), see model.neutral"
                 )
 
 

@@ -105,7 +105,8 @@ def in_mujoco(
 def test_torques_masses_and_sites_are_those_of_mujoco(tmp_path, seed):
     rng = np.random.default_rng(seed)
     text = random_file(rng)
-    model, theirs = co.formats.from_mjcf(written(tmp_path, text)).model, mj.MjModel.from_xml_string(text)
+    model = co.formats.from_mjcf(written(tmp_path, text), balls="angles").model
+    theirs = mj.MjModel.from_xml_string(text)
     assert (model.name, model.gravity.tolist(), model.n) == ("things", [1.0, 2.0, -9.0], theirs.nv)
     q, qd, qdd = rng.uniform(-1, 1, model.n), *rng.normal(size=(2, model.n))
     data, T = in_mujoco(theirs, model.joint_names, q, qd, qdd)
@@ -121,17 +122,18 @@ def test_torques_masses_and_sites_are_those_of_mujoco(tmp_path, seed):
         np.testing.assert_allclose(place, data.site(name).xpos, atol=1e-12)
 
 
-def test_postures_are_those_of_the_file(tmp_path):
+@pytest.mark.parametrize("chart", [{}, {"balls": "angles"}])
+def test_postures_are_those_of_the_file(tmp_path, chart):
     text = random_file(np.random.default_rng(9))
     theirs = mj.MjModel.from_xml_string(text)
     qpos = np.random.default_rng(10).normal(size=theirs.nq)
     key = f'<keyframe><key name="jump" qpos="{numbers(qpos)}"/></keyframe></mujoco>'
-    reading = co.formats.from_mjcf(written(tmp_path, text.replace("</mujoco>", key)))
+    reading = co.formats.from_mjcf(written(tmp_path, text.replace("</mujoco>", key)), **chart)
     data, evaluator = mj.MjData(theirs), co.Evaluator(reading.model)
     for name, posture in reading.postures.items():
         data.qpos[:] = theirs.qpos0 if name == "initial" else qpos
         mj.mj_kinematics(theirs, data)
-        q = [posture[joint] for joint in reading.model.joint_names]
+        q = [posture[position] for position in reading.model.position_names]
         for body in ("trunk", "arm", "head", "slider", "lever"):
             np.testing.assert_allclose(evaluator.point(body, q=q).position, data.body(body).xpos, atol=1e-12)
     assert list(reading.postures) == ["initial", "jump"]
@@ -147,13 +149,14 @@ def test_couplings_are_the_models(tmp_path):
     )
     rng = np.random.default_rng(4)
     text = random_file(rng, equality)
-    reading = co.formats.from_mjcf(written(tmp_path, text))
+    reading = co.formats.from_mjcf(written(tmp_path, text), balls="angles")
     model, theirs = reading.model, mj.MjModel.from_xml_string(text)
     assert set(model.couplings) == {"turn", "along", "swing"}
     assert {coupling.joint for coupling in model.couplings.values()} == {"lift"}
     assert "1 coupling that is a joint's second of joints: again" in reading.left_out
     assert reading.changed == ("joint 'reach' is held where an equality constraint holds it",)
-    free = co.formats.from_mjcf(written(tmp_path, random_file(np.random.default_rng(4)))).model  # the same, uncoupled
+    uncoupled = written(tmp_path, random_file(np.random.default_rng(4)))
+    free = co.formats.from_mjcf(uncoupled, balls="angles").model
     q, qd, qdd = rng.uniform(-1, 1, model.n), *rng.normal(size=(2, model.n))
     every = np.zeros((3, free.n))
     for values, offset, which in zip(every, (1.0, 0.0, 0.0), (q, qd, qdd), strict=True):
@@ -337,7 +340,7 @@ def test_what_joints_of_several_freedoms_do_of_themselves_is_left_out_by_name(tm
         '<body name="b"><joint name="j" type="ball" damping="1" stiffness="2" range="0 1" limited="true"/>'
         '<geom size="0.1"/></body></body></worldbody><option density="1.2"/></mujoco>'
     )
-    left_out = co.formats.from_mjcf(written(tmp_path, text)).left_out
+    left_out = co.formats.from_mjcf(written(tmp_path, text), balls="angles").left_out
     assert "1 armature (balls='quaternion' keeps it) of turns of free and ball joints: f" in left_out
     assert "1 damping (balls='quaternion' keeps it) of turns of free and ball joints: j" in left_out
     assert "1 spring of free and ball joints: j" in left_out
@@ -361,7 +364,7 @@ RESISTED = (
 def test_free_and_ball_joints_on_quaternions_are_resisted_as_mujocos(tmp_path, seed):
     """Damping and rotors to rounding in torque, mass matrix and forward dynamics; friction where the joint slides."""
     reading, theirs = (
-        co.formats.from_mjcf(written(tmp_path, RESISTED), balls="quaternion"), mj.MjModel.from_xml_string(RESISTED)
+        co.formats.from_mjcf(written(tmp_path, RESISTED)), mj.MjModel.from_xml_string(RESISTED)
     )  # fmt: skip
     assert reading.left_out == ()
     model, rng, data = reading.model, np.random.default_rng(seed), mj.MjData(theirs)
@@ -394,7 +397,7 @@ def test_joints_that_follow_go_with_quaternions(tmp_path, curved):
         f"{finger.format('one', 0.1)}{finger.format('two', -0.1)}</body></worldbody>"
         f'<equality><joint joint1="two" joint2="one" polycoef="{polycoef}"/></equality></mujoco>'
     )
-    model = co.formats.from_mjcf(written(tmp_path, text), balls="quaternion").model
+    model = co.formats.from_mjcf(written(tmp_path, text)).model
     theirs = mj.MjModel.from_xml_string(text)
     data, rng = mj.MjData(theirs), np.random.default_rng(2)
     q, (qd, qdd) = model.of_unit_length(rng.normal(size=8)), rng.normal(size=(2, 7))
@@ -416,7 +419,7 @@ def test_joints_that_follow_go_with_quaternions(tmp_path, curved):
 
 
 def test_the_slides_of_a_free_joint_are_resisted_by_angles_too(tmp_path):
-    reading = co.formats.from_mjcf(written(tmp_path, RESISTED))
+    reading = co.formats.from_mjcf(written(tmp_path, RESISTED), balls="angles")
     damping = {joint.name: float(joint.passive.damping) for joint in reading.model.joints}
     assert [damping[f"f_t{axis}"] for axis in "xyz"] == [0.7] * 3
     assert [damping[f"{name}_r{axis}"] for name in "fj" for axis in "zyx"] == [0.0] * 6

@@ -286,7 +286,7 @@ def test_floating_and_planar_joints_are_chains(tmp_path):
         '<joint name="p" type="planar"><parent link="b"/><child link="c"/>'
         f'<origin {places["p"]}/><axis xyz="0 0 2"/></joint></robot>'
     )
-    model = co.formats.from_urdf(written(tmp_path, text)).model
+    model = co.formats.from_urdf(written(tmp_path, text), balls="angles").model
     base = ("f_tx", "f_ty", "f_tz", "f_rz", "f_ry", "f_rx")
     assert model.joint_names == (*base, "p_t1", "p_t2", "p_r")
     theirs = pin.buildModelFromXML(text)
@@ -323,22 +323,20 @@ def test_a_free_base_has_the_energy_of_pinocchios_free_flyer_and_no_motor(tmp_pa
     text = hand(second="")
     reading = co.formats.from_urdf(written(tmp_path, text), base="free")
     model = reading.model
-    base = tuple(f"palm_{letter}" for letter in ("tx", "ty", "tz", "rz", "ry", "rx"))
+    base = tuple(f"palm_{letter}" for letter in ("tx", "ty", "tz", "rx", "ry", "rz"))
     assert model.joint_names == (*base, "left", "right", "thumb")
+    assert model.position_names[3:7] == ("palm_qw", "palm_qx", "palm_qy", "palm_qz")
     assert model.limits("torque")[1].tolist() == [0.0] * 6 + [9.0] * 3
     theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
     data = theirs.createData()
     rng = np.random.default_rng(8)
-    q, qd = rng.uniform(-1, 1, 9), rng.normal(size=9)
-    Ry, Rx = pin.utils.rotate("y", q[4]), pin.utils.rotate("x", q[5])
-    R = pin.utils.rotate("z", q[3]) @ Ry @ Rx
-    spin = (Ry @ Rx).T @ [0, 0, qd[3]] + Rx.T @ [0, qd[4], 0] + [qd[5], 0, 0]
+    q, qd = model.of_unit_length(rng.uniform(-1, 1, 10)), rng.normal(size=9)
     order = [theirs.joints[theirs.getJointId(name)].idx_v for name in ("left", "right", "thumb")]
     configuration, v = np.zeros(theirs.nq), np.zeros(theirs.nv)
-    configuration[:7] = [*q[:3], *pin.Quaternion(R).coeffs()]
-    v[:6] = [*(R.T @ qd[:3]), *spin]
-    configuration[[k + 1 for k in order]], v[order] = q[6:], qd[6:]
-    symbols = [ca.SX.sym(name, 9) for name in ("q", "qd")]
+    configuration[:7] = [*q[:3], *q[4:7], q[3]]
+    v[:6] = [*(pin.Quaternion(*q[3:7]).toRotationMatrix().T @ qd[:3]), *qd[3:6]]
+    configuration[[k + 1 for k in order]], v[order] = q[7:], qd[6:]
+    symbols = [ca.SX.sym("q", 10), ca.SX.sym("qd", 9)]
     energies = [co.dynamics.kinetic_energy(model, *symbols), co.dynamics.potential_energy(model, symbols[0])]
     kinetic, potential = ca.Function("energies", symbols, energies)(q, qd)
     assert float(kinetic) == pytest.approx(pin.computeKineticEnergy(theirs, data, configuration, v), rel=1e-11)
@@ -582,7 +580,7 @@ def test_what_floats_on_a_quaternion_is_a_floating_joint_to_all(tmp_path):
     """It comes back as it was, and Pinocchio's free-flyer has its torques."""
     model, path = flying(), tmp_path / "flying.urdf"
     assert co.formats.to_urdf(model, path) == ()
-    again = co.formats.from_urdf(path, balls="quaternion").model
+    again = co.formats.from_urdf(path).model
     assert (again.position_names, again.joint_names) == (model.position_names, model.joint_names)
     rng = np.random.default_rng(3)
     q, qd, qdd = model.of_unit_length(rng.normal(size=model.n_q)), *rng.normal(size=(2, model.n))

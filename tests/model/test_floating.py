@@ -55,6 +55,20 @@ def test_angles_are_those_of_scipy_about_moving_axes(sequence):
     assert found == pytest.approx(numbers(PLACE) @ expected, abs=1e-14)
 
 
+def test_free_bodies_and_balls_are_on_quaternions_by_default():
+    free, hung = co.Model(co.floating("pelvis", mass=1.0)), co.Model(co.spherical("thigh", mass=1.0))
+    assert free.position_names[3:] == ("pelvis_qw", "pelvis_qx", "pelvis_qy", "pelvis_qz")
+    assert (free.n_q, free.n, hung.n_q, hung.n) == (7, 6, 4, 3)
+    for end, named in (
+        (co.initial(q=0.0), "no turn is .1, 0, 0, 0., see model.neutral"),
+        (co.final(q={"pelvis_rz": 1.0}), "'pelvis_rz' is a velocity of ball joint 'pelvis'.* sequence='zyx'"),
+    ):
+        with pytest.raises(co.InputError, match=named):
+            co.Problem(free, 1.0, subject_to=[end])
+    with pytest.raises(co.InputError, match=r"no limits of position.* sequence='zyx'"):
+        co.spherical("thigh", limits={"thigh_rx": co.Limits(position=(-1.0, 1.0))})
+
+
 def test_there_are_twelve_sequences():
     assert len(SEQUENCES) == 12
 
@@ -71,7 +85,7 @@ def test_coordinates_are_named_after_the_body():
 
 def test_limits_go_by_coordinates():
     model = co.Model(co.floating("pelvis", limits={"pelvis_ty": co.Limits(position=(0.5, 1.5))}))
-    assert model.limits("position")[0].tolist() == [-np.inf, 0.5, *[-np.inf] * 4]
+    assert model.limits("position")[0].tolist() == [-np.inf, 0.5, *[-np.inf] * 5]
     with pytest.raises(co.InputError, match=r"no coordinate of body 'pelvis' named 'pelvis_yaw'.*\(known: pelvis_tx, "):
         co.floating("pelvis", limits={"pelvis_yaw": co.Limits()})
 

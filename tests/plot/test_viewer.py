@@ -426,8 +426,8 @@ def test_a_walker_is_followed_and_goes_on():
         [*base, co.Body("leg", co.revolute((1, 0, 0)), "pelvis", mass=2.0, com=(0, -0.4, 0), tip=(0, -0.8, 0))]
     )
     t = np.linspace(2.0, 4.0, 41)
-    q = np.zeros((41, model.n))
-    forward = model.joint_names.index("pelvis_tz")
+    q = np.tile(model.neutral, (41, 1))
+    forward = model.position_names.index("pelvis_tz")
     q[:, forward], q[:, -1] = 1.5 * (t - 2), 0.5 * np.sin(2 * pi * (t - 2))
     (recording,) = scene_of(co.plot.view(model, q, t))["recordings"]
     assert recording["shift"] == pytest.approx([0, 0, 3.0], abs=1e-6)
