@@ -46,14 +46,14 @@ def from_sdf(
     base: str = "fixed",
     hold: Mapping[str, float] | None = None,
     inertia: str = "strict",
-    balls: str = "angles",
+    balls: str = QUATERNION,
     limits: Mapping[str, Any] | None = None,
 ) -> Reading:
     """The mechanism of an SDF file with one model, alone or in a world.
 
     Links become bodies, and frames massless bodies on fixed joints and markers, all where they are in the file: poses
     count from the frames that they are relative to, axes from those that they are expressed in. Joints keep their
-    names; a ball joint "j" has the coordinates j_rz, j_ry and j_rx of `spherical`, one with two axes j_1 and j_2. A
+    names; a ball joint "j" has those of `spherical`, j_qw to j_qz, one with two axes j_1 and j_2. A
     joint whose child another joint carries, or that closes a circle, becomes one of the `loops`, see `Reading.chain`;
     if the effort of some joints is zero, its actuators are the others.
 

@@ -261,7 +261,7 @@ def test_models_without_a_joint_to_the_world_are_fixed_or_free(tmp_path: Path):
     assert fixed.changed == ("link 'base', which no joint carries, is fixed; base='free' lets it move",)
     assert turned(fixed.model, [0.0], "arm")[2, 3] == 2.0
     free = read(tmp_path, model_of(links, hinge), base="free").model
-    assert free.joint_names == (*(f"base_{end}" for end in ("tx", "ty", "tz", "rz", "ry", "rx")), "hinge")
+    assert free.joint_names == (*(f"base_{end}" for end in ("tx", "ty", "tz", "rx", "ry", "rz")), "hinge")
     assert free.limits("torque")[1][:6].tolist() == [0.0] * 6
 
 
