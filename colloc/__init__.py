@@ -122,8 +122,8 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "ContactSphere Contribution Cost GroundContact Instant NamedNumber Parametrised Part Statement bounded ground "
-        "parametrised"
+        "Cable Cables ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber Parametrised Part "
+        "Statement Thruster Thrusters Wheel Wheels bounded ground parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",

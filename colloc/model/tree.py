@@ -558,6 +558,15 @@ class Model(Tabular, Portable):
         body, origin = self.markers[frame]
         return names.index(body), origin + place
 
+    def joints_to(self, body: str) -> tuple[str, ...]:
+        """Names of the joints with coordinates between the world and a body, outermost first."""
+        k, names = self.index(body), []
+        while k >= 0:
+            if (dof := self.dofs[k]) is not None:
+                names.append(self.joint_names[dof])
+            k = self.parents[k]
+        return tuple(dict.fromkeys(names))
+
     def frozen(self, values: Mapping[str, Any]) -> Model:
         """This mechanism with some joints held, which are no longer coordinates and have no limits.
 

@@ -23,6 +23,7 @@ torque_equations   torques that equations prescribe along the path, such as thos
 validate           checks of a problem's arguments, and warnings of likely mistakes
 part               parts: drives, springs and loads of a mechanism, with all that they add to a problem
 joint_parts        parts at joints: springs, ideal motors
+force_parts        parts that push and pull bodies: thrusters, cables, wheels, grips
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
 contact_sphere     balls on bodies that the ground pushes back
@@ -36,6 +37,7 @@ from colloc.problem.cases import Cases
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
 from colloc.problem.contact_sphere import ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
+from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters, Wheel, Wheels
 from colloc.problem.impacts import Impact, impact
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.joint_parts import Motors, Spring
@@ -60,6 +62,8 @@ __all__ = [
     "QUANTITIES",
     "SHARED",
     "Bounds",
+    "Cable",
+    "Cables",
     "Cases",
     "Condition",
     "Connection",
@@ -72,6 +76,7 @@ __all__ = [
     "EndValue",
     "Ends",
     "Free",
+    "Grip",
     "GroundContact",
     "Impact",
     "Instant",
@@ -94,8 +99,12 @@ __all__ = [
     "Spring",
     "State",
     "Statement",
+    "Thruster",
+    "Thrusters",
     "TimePoint",
     "Unknown",
+    "Wheel",
+    "Wheels",
     "Window",
     "at",
     "boundary",

@@ -47,6 +47,8 @@ class Contribution:
         Such as `path` and `at`.
     passive : sequence of str
         Joints without a torque unless a part drives them.
+    moved : sequence of str
+        Bodies that the loads move: all joints between the world and them are passive, unless a part drives them.
     sizes : mapping of str to float [N m, N]
         Natural sizes of torques, by joint; by default the torque that accelerates the joint by 10 rad/s2 or m/s2.
     shapes : sequence of Shape
@@ -66,6 +68,7 @@ class Contribution:
     loads: Sequence[Load] = ()
     statements: Sequence[Statement] = ()
     passive: Sequence[str] = ()
+    moved: Sequence[str] = ()
     sizes: Mapping[str, float] = field(default_factory=dict)
     shapes: Sequence[Shape] = ()
     signals: Sequence[Signal] = ()
@@ -83,7 +86,7 @@ class Part(Portable):
 
     See Also
     --------
-    Spring, Motors, colloc.muscles.Muscles, colloc.loops.CutJoints, GroundContact
+    Spring, Motors, Thrusters, Cables, Wheels, Grip, colloc.muscles.Muscles, colloc.loops.CutJoints, GroundContact
 
     Examples
     --------
@@ -147,6 +150,7 @@ def joint_contribution(parts: Sequence[Part]) -> Contribution:
     return Contribution(
         **{name: once(name) for name in ("unknowns", "parameters", "loads", "statements", "shapes", "signals")},
         passive=tuple(dict.fromkeys(joint for added in each for joint in added.passive)),
+        moved=tuple(dict.fromkeys(body for added in each for body in added.moved)),
         sizes={
             joint: max(added.sizes.get(joint, 0.0) for added in each)
             for joint in dict.fromkeys(joint for added in each for joint in added.sizes)

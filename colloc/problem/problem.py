@@ -318,9 +318,11 @@ class Problem(Tabular, Portable):
         """Joints without a drive: their torque is zero.
 
         If parts drive joints, these are all other joints, except those that equal bounds hold in place; else they are
-        the passive joints of a cut loop.
+        the passive joints of a cut loop, and those between the world and bodies that thrusters, cables or wheels move.
         """
-        names, added = self.model.joint_names, self._added.passive
+        names = self.model.joint_names
+        leading = {joint for body in self._added.moved for joint in self.model.joints_to(body)}
+        added = (*self._added.passive, *(joint for joint in names if joint in leading))
         for joint in added:
             if joint not in names:
                 raise unknown_name("joint that moves (passive in a part)", joint, names)

@@ -16,4 +16,5 @@ test_contact_sphere  balls on the ground
 test_user_functions  functions that users supply
 test_own_statement   user-defined statements
 test_own_part        user-defined parts
+test_force_parts     thrusters, cables, wheels, grips
 """
