@@ -175,8 +175,8 @@ def at_switches(solution: Solution | PhasesSolution, run: Run) -> Solution | Pha
     """
     if not isinstance(solution, Solution):
         raise InputError(
-            "refine at switches needs the motion of a Problem, which it divides itself, got one in the phases "
-            f"{', '.join(map(repr, solution.phases))}"
+            "refine at switches needs the motion of a Problem, which it divides itself, got one in the "
+            f"{solution.problem.noun}s {', '.join(map(repr, solution.phases))}"
         )
     if solution.problem.needs_rates:
         raise InputError("refine at switches makes accelerations jump, and the problem depends on their rates")

@@ -79,7 +79,7 @@ class WorstNLP(ExtendedNLP):
     def _weighted(self, p: ca.MX, weights: ca.MX | np.ndarray) -> ca.MX:
         """Symbols of the parameters with weights of the cases."""
         place = self.nlp.problem.weights_in_parameters
-        return ca.vertcat(p[: place.start], weights, p[place.stop :])
+        return ca.vertcat(p[: place.start, :], weights, p[place.stop :, :])
 
     def _alone(self, p: ca.MX) -> list[ca.MX]:
         """Parameters with which the cost is that of one case, and costs across."""

@@ -175,6 +175,9 @@ def test_shares_of_the_worst_case_lead_from_the_sum_to_the_largest_cost(cases, s
     assert weights == pytest.approx((0.5, 1.0))  # far is the worst
     assert half.cost == pytest.approx(0.5 * (half["near"].cost / 0.5 + half["far"].cost) + 0.5 * half["far"].cost)
     assert half["far"].cost < solution["far"].cost
+    alone = solve(co.Cases({"far": cases.phases["far"]}, worst=0.5))
+    assert alone.outcome.weights == pytest.approx((1.0,))
+    assert alone.cost == pytest.approx(solve(cases.phases["far"]).cost, rel=1e-8)
 
 
 def test_the_worst_of_durations_and_prices_of_constants():
