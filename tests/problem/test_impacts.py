@@ -134,7 +134,7 @@ def rows_of_discs(*given: Any, **more: Any) -> np.ndarray:
         (lambda: co.impact("a", "b", {"edge": "x"}, turns="z", restitution=0.5), "bodies do not turn must be 0"),
         (lambda: co.impact("a", "b", {"edge": "x"}, turns="zz"), "turns of an impact must be some of the letters xyz"),
         (lambda: rows_of_discs({"edge": "x"}, on="a"), "marker 'edge' is on 'a', the body that it should hit"),
-        (lambda: rows_of_discs({"edge": "x"}, on="c"), "no body named 'c'"),
+        (lambda: rows_of_discs({"edge": "x"}, on="c"), "named 'c'"),
         (lambda: rows_of_discs({"edge": lambda now: now.q[:2]}), r"direction of marker 'edge' must have shape \(3,\)"),
     ],
 )
