@@ -1,4 +1,4 @@
-"""Impacts between two bodies: momenta and energies in closed form, random trees, blows and catches that are solved."""
+"""Impacts between two bodies: momenta and energies in closed form, random trees, blows and a catch that are solved."""
 
 from typing import Any
 
@@ -117,6 +117,82 @@ def test_two_discs_collide_as_in_textbooks(e, rough):
     weights = np.array([m1, m1, m1 * r1**2 / 2, m2, m2, m2 * r2**2 / 2])
     lost = (1 - e**2) * (n @ (v1 - v2)) ** 2 / (1 / m1 + 1 / m2) + rough * across**2 / (3 / m1 + 3 / m2)
     assert weights @ (before**2 - after**2) == pytest.approx(lost)
+
+
+# -- motions -----------------------------------------------------------------------------------------------------------
+
+
+def hammer_and_nail() -> co.Model:
+    """A hammer that turns about the origin, and a nail that slides down below its face; both fixed to the world."""
+    arm = {"mass": 1.0, "com": (0.4, 0, 0), "inertia": (0.01, 0.01, 0.02)}
+    bodies = [
+        co.Body("hammer", co.revolute((0, 0, 1)), **arm),
+        co.Body("nail", co.prismatic((0, 1, 0), co.placement((0.5, 0, 0))), mass=0.1, inertia=(1e-5, 1e-5, 1e-5)),
+    ]
+    return co.Model(bodies, gravity=(0, 0, 0), markers={"face": ("hammer", (0.5, 0, 0))}, name="hammer and nail")
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_two_blows_drive_a_nail_to_its_depth(e):
+    """The wood resists by a constant force; speeds at each blow follow from the depth that it adds."""
+    model, wood, depths = hammer_and_nail(), 400.0, (0.004, 0.01)
+    effort = co.integral(lambda now: now.tau[0] ** 2)
+    stuck = co.path(lambda now: now.qd[1], equals=0.0, name="stuck", unit="m/s")
+    slides = co.bounds(tau={"nail": (wood, wood)})
+    phases, links, begin = {}, [], [co.initial(q=(0.8, 0.0), qd=0)]
+    for k, depth in enumerate(depths, 1):
+        touches = co.at(1.0, lambda now: now.marker("face").position[1] - now.q[1], equals=0.0, name="touches")
+        phases[f"swing {k}"] = co.Problem(model, 0.4, effort, [*begin, stuck, touches])
+        ends = [co.final(q={"nail": -depth}, qd={"nail": 0.0})]
+        phases[f"drive {k}"] = co.Problem(model, co.Free(1e-4, 0.1, 0.01), effort, [slides, *ends])
+        hit = {"face": lambda now: now.rotation("nail")[:, 1]}
+        links.append(co.impact(f"swing {k}", f"drive {k}", hit, on="nail", restitution=e))
+        begin = []
+    found = solve(co.Phases(phases, links), co.Radau(6, degree=4))
+    assert found.status is co.solver.Status.SOLVED
+    inertia, added = 0.02 + 0.4**2, np.diff([0.0, *depths])
+    for k, depth in enumerate(added, 1):
+        before, after = found[f"swing {k}"].at(0.4), found[f"drive {k}"].at(0.0)
+        speed = -np.sqrt(2 * wood * depth / 0.1)  # of the nail, stopped on its way
+        lever = 0.5 * np.cos(before.q[0])
+        assert after.qd[1] == pytest.approx(speed, rel=1e-6)
+        assert before.qd[0] * lever * (1 + e) == pytest.approx(speed * (1 + 0.1 * lever**2 / inertia), rel=1e-6)
+        assert after.qd[1] - after.qd[0] * lever == pytest.approx(e * before.qd[0] * lever, abs=1e-6)
+        np.testing.assert_allclose(found[f"drive {k}"].constants["impulse"], [-0.1 * speed], rtol=1e-6)
+    assert found.at(found.duration).q[1] == pytest.approx(-depths[-1], abs=1e-9)
+    assert co.verify(found).terminal_miss < 1e-4
+
+
+def test_a_ball_that_is_caught_becomes_part_of_the_hand():
+    """A disc flies into a hand that turns freely about a pivot: closed forms of the speed, the impulse and the grip."""
+    bodies = [
+        co.Body("hand", co.revolute((0, 0, 1)), mass=2.0, com=(0.25, 0, 0), inertia=(0.01, 0.04, 0.04)),
+        co.Body("x", co.prismatic((1, 0, 0))),
+        co.Body("y", co.prismatic((0, 1, 0)), "x"),
+        co.Body("disc", co.revolute((0, 0, 1)), "y", mass=0.5, inertia=(0.002, 0.002, 0.004)),
+    ]
+    model = co.Model(bodies, gravity=(0, 0, 0), markers={"palm": ("hand", (0.6, 0, 0))})
+    grip = co.loops.weld("grip", co.loops.Frame("hand", (0.6, 0, 0)), "disc")
+    chain = co.loops.ClosedChain(model, [grip], guess=[0, 0.6, 0, 0], actuators=["hand"])
+    free, still = co.bounds(tau=(0.0, 0.0)), co.integral(lambda now: 0.0)
+    start = co.initial(q={"hand": 0.0}, qd=(0, 2.0, 1.5, 5.0))  # from wherever the disc meets the palm
+    idle = co.bounds(tau={"hand": (0.0, 0.0)})
+    flight = co.Problem(model, 0.2, still, [start, free])
+    hold = co.Problem(model, 0.3, still, [idle], parts=[co.Motors(["hand"]), co.loops.CutJoints(chain)])
+    catch = co.impact("flight", "hold", {"palm": "xy"}, on="disc", turns="z", held=True)
+    found = solve(co.Phases({"flight": flight, "hold": hold}, [catch]), co.Radau(6, degree=5))
+    assert found.status is co.solver.Status.SOLVED
+    inertia = 0.04 + 2 * 0.25**2 + 0.004 + 0.5 * 0.6**2
+    speed = (0.6 * 0.5 * 1.5 + 0.004 * 5.0) / inertia  # of both about the pivot
+    after = found["hold"].at(0.0)
+    np.testing.assert_allclose(after.qd, [speed, 0.0, 0.6 * speed, speed], atol=1e-6)
+    # On the hand, the opposite of what the disc loses.
+    impulse = [0.5 * 2.0, 0.5 * (1.5 - 0.6 * speed), 0.004 * (5.0 - speed)]
+    np.testing.assert_allclose(found["hold"].constants["impulse"], impulse, atol=1e-6)
+    # The grip pulls the disc to the pivot, in the axes of the hand.
+    forces = found["hold"].evaluate(lambda now: now.cut_forces, np.linspace(0, 0.3, 7))
+    np.testing.assert_allclose(forces[:, :2], np.tile([-0.5 * 0.6 * speed**2, 0.0], (7, 1)), atol=1e-5)
+    assert float(found["hold"].q[-1, 0]) == pytest.approx(0.3 * speed, abs=1e-6)
 
 
 # -- wrong calls -------------------------------------------------------------------------------------------------------
