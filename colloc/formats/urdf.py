@@ -44,6 +44,7 @@ from colloc.support.files import check_path, refused
 
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_BOUNDS = {"boundmass", "boundinertia"}  # of MuJoCo's compiler, which `to_urdf` writes
 Color = tuple[float, float, float, float]
 UNDRIVEN = Limits(torque=(0.0, 0.0))  # of a free base
 
@@ -142,10 +143,12 @@ def from_urdf(
     colors = {material.get("name", ""): rgba for material in robot.iter("material") if (rgba := _rgba(material))}
     reader = _UrdfReader(new_limits, velocity, inertia, os.path.dirname(os.path.abspath(path)), balls, colors)
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
-    for tag in others(robot, ("link", "joint", "transmission", "material")):
+    known = "link", "joint", "transmission", "material"
+    bounds = [set(compiler.keys()) <= _BOUNDS for compiler in robot.iterfind("mujoco/*")]
+    for tag in others(robot, (*known, "mujoco") if all(bounds) else known):
         reader.notes.leave_out(f"<{tag}>", "the robot")
-    known: dict[str, Coupling] = {}
-    couplings = {name: _coupling(name, joints, known) for name in joints if reader.mimics(name, joints)}
+    ends: dict[str, Coupling] = {}
+    couplings = {name: _coupling(name, joints, ends) for name in joints if reader.mimics(name, joints)}
     companion = Companion() if loops is None else read_companion(loops)
     companion.check(joints)
     reader.kinds = companion.kinds

@@ -23,6 +23,7 @@ from colloc.support.checks import InputError, instance, spelt
 from colloc.support.files import check_writable, write_atomically
 
 _HERE = np.eye(4)
+_LEAST = 1e-12  # kg and kg m2, that MuJoCo takes instead of none
 
 
 @spelt
@@ -32,7 +33,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     Bodies keep their names and frames: for a joint with a constant transform behind it, such as a row of Denavit
     and Hartenberg, the file has a massless link before the body, and a fixed joint between them. Joints that follow
     others mimic them, markers are links without mass. The chain of `floating` on a quaternion becomes a floating joint,
-    which `from_urdf` reads as the same chain; with three angles it becomes six joints.
+    which `from_urdf` reads as the same chain; with three angles it becomes six joints. MuJoCo refuses rods without
+    inertia about their axis and moving links without mass: an element for its compiler, which others ignore, makes them
+    1e-12 kg and kg m2.
 
     Parameters
     ----------
@@ -92,10 +95,23 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
             moved = _HERE.copy()
             moved[:3, 3] = np.array(ca.DM(point)).ravel()
             _write_joint(robot, _unique(f"{name}_joint", names), "fixed", body, name, moved)
+    if _too_light([body for body in model.bodies if body.name not in carried]):
+        compiler = {"boundmass": _number(_LEAST), "boundinertia": _number(_LEAST)}
+        SubElement(SubElement(robot, "mujoco"), "compiler", compiler)
     ElementTree.indent(robot)
     text = '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
     write_atomically(target, text.encode())
     return tuple(_left_out(model, carried | floating.keys()))
+
+
+def _too_light(bodies: list[Body]) -> bool:
+    """Whether MuJoCo refuses some body: one without an inertia about some axis, or a moving one without mass."""
+    for body in bodies:
+        moments = np.linalg.eigvalsh(np.array(ca.DM(body.inertia)))
+        thin = moments[0] <= _LEAST * max(1.0, moments[-1])
+        if thin if not body.mass.is_zero() else body.joint.moves:
+            return True
+    return False
 
 
 def _floating(model: Model) -> dict[str, list[Body]]:
