@@ -98,6 +98,9 @@ def read(path: Path) -> Robot | str:
     for how in ("as it is",) if path.suffix == ".xml" else WAYS:
         try:
             reading = reading_of(path, how)
+            if not reading.model.n and path.suffix != ".xml":  # a scene, unless its base is free
+                reasons += reading.changed[-1:]
+                continue
             root = reading.model.joint_names[0].removesuffix("_tx") if "free" in how else None
             return Robot(reading, how, root)
         except co.InputError as error:
