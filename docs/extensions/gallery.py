@@ -25,6 +25,7 @@ from colloc.studies.results import records
 FAMILIES = {
     "two_link": "Two-link arms",
     "arms": "Industrial arms, motors and springs",
+    "robots": "Robots that fly, roll and pull",
     "classics": "Classic problems",
     "closed_chains": "Closed chains",
     "descents": "Descent methods",
