@@ -8,6 +8,7 @@ altered          random motions by devices that save time, and without them
 forms            least effort in compact and lifted form, and races of the two
 redundant        equations that follow from others beside independent ones
 attitudes        random pairs of attitudes, by the shorter way
+assembled        random trees with loops, assembled near a guess and within limits
 saddles          symmetric motions with a cheaper one beside them
 turns            final angles up to whole turns, beside the plain statement at every turn
 certified        certificates of answers that are solved
