@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colloc.studies.robots import cable_robot, car, quadrotor, satellite
+from colloc.studies.robots import cable_robot, car, mobile_arm, quadrotor, satellite
 from tests.studies.quick import numbers_of
 
 
@@ -33,6 +33,14 @@ def test_a_car_takes_the_way_of_dubins(tmp_path):
     assert numbers["solved"] == 1
     assert numbers["length"] == pytest.approx(numbers["dubins"], rel=1e-6)
     assert numbers["slip"] < 5e-3
+
+
+def test_wheels_and_arm_move_a_hand_as_their_torques_say(tmp_path):
+    numbers = numbers_of(mobile_arm.main, tmp_path)
+    assert numbers["solved"] == 1
+    assert numbers["miss"] < 1e-2
+    assert numbers["slip"] < 1e-3
+    assert 0.5 < numbers["driven"] < 2.0
 
 
 def test_the_ways_of_dubins_end_at_their_goals():
