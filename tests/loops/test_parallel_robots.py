@@ -163,7 +163,7 @@ def planar_3rrr() -> Robot:
     """A platform on three arms in the horizontal plane."""
     robot = Robot("arm0", "arm1", "arm2")
     for k in range(3):
-        base, corner = around(k, 0.5), around(k, 0.12)
+        base, corner = around(k, 0.5), around(k, 0.12, degrees=-40)
         elbow = (base + corner) / 2 + 0.15 * around(k, 1.0, degrees=90)
         robot.link(f"arm{k}", None, hinge(Z), base, elbow)
         robot.link(f"forearm{k}", f"arm{k}", hinge(Z), elbow, corner)
@@ -277,14 +277,15 @@ def test_each_robot_moves_from_rest_to_rest_as_a_simulation_does(make: Callable[
         model=chain.model,
         parts=[co.loops.IndependentJoints(chain)],
         duration=0.5,
-        minimize=co.integral(lambda now: ca.sumsqr(now.tau)),
+        minimize=co.integral(lambda now: ca.sumsqr(now.qdd)),
         subject_to=[
             co.initial(q={name: here[name] for name in chain.independent}, qd=dict.fromkeys(chain.independent, 0.0)),
             co.final(q=goal, qd=dict.fromkeys(driven, 0.0)),
         ],
     )
-    solution = co.solve(problem, co.BSpline(8), seconds=120)
+    plan = [co.refinement.Solve(judge_cost=False)]  # the best on this curve
+    solution = co.solve(problem, co.BSpline(5), plan=plan, compile=False)
     assert solution.status == "solved", solution.message
     assert co.loops.closure_error(chain, solution.q).max() < 1e-6
-    assert co.verify(solution).forward_error < 1e-4
+    assert co.verify(solution).forward_error < 1e-6
     assert np.abs(solution.tau[:, [chain.model.joint_names.index(name) for name in chain.dependent]]).max() < 1e-6
