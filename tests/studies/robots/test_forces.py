@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colloc.studies.robots import cable_robot, car, mobile_arm, quadrotor, satellite
+from colloc.studies.robots import cable_robot, car, mobile_arm, quadrotor, satellite, two_arms
 from tests.studies.quick import numbers_of
 
 
@@ -41,6 +41,15 @@ def test_wheels_and_arm_move_a_hand_as_their_torques_say(tmp_path):
     assert numbers["miss"] < 1e-2
     assert numbers["slip"] < 1e-3
     assert 0.5 < numbers["driven"] < 2.0
+
+
+def test_two_arms_press_a_box_hard_enough_to_lift_it(tmp_path):
+    """The hands share its weight, so that each presses with half of it over the coefficient at least."""
+    numbers = numbers_of(two_arms.main, tmp_path)
+    assert numbers["friction_1.solved"] == 1
+    assert numbers["friction_1.gap"] < 5e-3
+    assert numbers["friction_1.balance"] < 0.5
+    assert numbers["friction_1.press"] > two_arms.MASS * two_arms.GRAVITY / 2
 
 
 def test_the_ways_of_dubins_end_at_their_goals():
