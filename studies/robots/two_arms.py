@@ -23,7 +23,7 @@ from colloc.plot.style import dress, legend_below, styled
 from colloc.problem import Grip
 from colloc.studies.reporting import Row, arguments, finish, table
 
-FRICTIONS = (0.6, 0.8, 1.0)
+FRICTIONS = (0.8, 1.0)
 LINKS, MASSES = (0.4, 0.4, 0.15), (2.0, 1.5, 0.5)  # m, kg, of either arm
 APART, BOX, MASS = 1.0, 0.3, 2.0  # m between the shoulders, m, kg
 LOW, HIGH, DURATION = 0.25, 0.65, 1.0  # m, m, s
