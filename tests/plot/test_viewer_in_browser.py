@@ -75,14 +75,14 @@ def test_in_a_notebook_the_camera_stays_where_it_was_put(tmp_path: Path):
     def watch(now: co.refinement.Iteration) -> None:
         viewer(now)
         if now.number in (4, 8):
-            viewer._show([viewer._drawn(now)], live=True)
+            viewer._show(viewer._drawn(now), live=True)
             frames.append(viewer._repr_html_())
 
     viewer.save(tmp_path / "iterates.html")
     co.solve(time_optimal(), co.BSpline(8), progress=watch)
     other = co.plot.view(time_optimal())
     other.save(tmp_path / "other.html")
-    other._show([viewer._drawn(viewer._kept[0])], live=True)
+    other._show(viewer._drawn(viewer._kept[0]), live=True)
     templates = "".join(f"<template>{frame}</template>" for frame in [*frames, other._repr_html_()])
     file = tmp_path / "notebook.html"
     file.write_text(f"""<div></div>{templates}<p id="seen"></p><script>
