@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
+from colloc.formats.mjcf_omissions import omitted_forces
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.ball import BALLS, QUATERNION, BallScrew
@@ -24,7 +25,7 @@ from colloc.model.kinds import fixed
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, choice, finite_number, spelt
+from colloc.support.checks import InputError, choice, finite_number, spelt, warn
 from colloc.support.files import check_readable, refused
 
 _UNDRIVEN = (0.0, 0.0)
@@ -83,6 +84,12 @@ def from_mjcf(
     InputError
         Without the package mujoco (extra `mujoco`), and for files that its compiler refuses.
 
+    Warns
+    -----
+    InputWarning
+        For forces that are left out and change torques, with the change in a sample state: a medium, springs and
+        dampers of tendons, springs of free and ball joints, gravity compensation.
+
     See Also
     --------
     from_urdf
@@ -105,7 +112,10 @@ def from_mjcf(
     compiled, warnings = _compiled(path)
     reader = _MjcfReader(compiled, velocity, balls == QUATERNION)
     reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
-    return reader.reading(NewLimits(limits))
+    reading = reader.reading(NewLimits(limits))
+    if reading.model.n and (omitted := omitted_forces(compiled)):
+        warn(f"forces in {os.fspath(path)!r} that are left out: {'; '.join(omitted)}")
+    return reading
 
 
 def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:

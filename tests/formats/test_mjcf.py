@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -340,12 +341,41 @@ def test_what_joints_of_several_freedoms_do_of_themselves_is_left_out_by_name(tm
         '<body name="b"><joint name="j" type="ball" damping="1" stiffness="2" range="0 1" limited="true"/>'
         '<geom size="0.1"/></body></body></worldbody><option density="1.2"/></mujoco>'
     )
-    left_out = co.formats.from_mjcf(written(tmp_path, text), balls="angles").left_out
+    with pytest.warns(co.support.InputWarning, match=r"springs of free and ball joints: torques change by .* %"):
+        left_out = co.formats.from_mjcf(written(tmp_path, text), balls="angles").left_out
     assert "1 armature (balls='quaternion' keeps it) of turns of free and ball joints: f" in left_out
     assert "1 damping (balls='quaternion' keeps it) of turns of free and ball joints: j" in left_out
     assert "1 spring of free and ball joints: j" in left_out
     assert "1 range of the angle of ball joints: j" in left_out
     assert "1 density of the medium of the file: 1.2" in left_out
+
+
+SWIMMER = """<mujoco><option density="4000" viscosity="0.1"/><worldbody><body name="head">
+  <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/><joint name="r" axis="0 0 1"/>
+  <geom type="capsule" fromto="0.5 0 0 1.5 0 0" size="0.1" density="1000"/>
+  <body name="tail" pos="0.5 0 0"><joint name="bend" axis="0 0 1"/>
+    <geom type="capsule" fromto="0 0 0 -1 0 0" size="0.1" density="1000"/></body></body></worldbody>{tendon}</mujoco>"""
+TENDON = '<tendon><fixed name="cord" stiffness="5000"><joint joint="bend" coef="1"/></fixed></tendon>'
+
+
+@pytest.mark.parametrize("tendon", ["", TENDON], ids=["medium", "tendon"])
+def test_what_changes_torques_and_is_left_out_warns_with_its_size(tmp_path, tendon):
+    """The torques of the model that is read fall short of MuJoCo's by the largest of the sizes, or their sum."""
+    path = written(tmp_path, SWIMMER.format(tendon=tendon))
+    with pytest.warns(co.support.InputWarning, match="forces in .* that are left out: the medium") as issued:
+        reading = co.formats.from_mjcf(path)
+    sizes = [float(size) / 100 for size in re.findall(r"change by (\S+) %", str(issued[0].message))]
+    assert len(sizes) == 1 + bool(tendon)
+    assert ("tendons (cord)" in str(issued[0].message)) == bool(tendon)
+    m = mj.MjModel.from_xml_path(str(path))
+    data, rng = mj.MjData(m), np.random.default_rng(0)
+    data.qvel[:] = rng.standard_normal(m.nv)
+    mj.mj_integratePos(m, data.qpos, data.qvel, 0.3)
+    data.qacc[:] = rng.standard_normal(m.nv)
+    mj.mj_inverse(m, data)
+    read = co.Evaluator(reading.model).torque(data.qpos, data.qvel, data.qacc)
+    missing = np.abs(np.ravel(read) - data.qfrc_inverse).max() / np.abs(data.qfrc_inverse).max()
+    assert max(sizes) * 0.999 <= missing <= sum(sizes) * 1.001
 
 
 RESISTED = (
