@@ -25,6 +25,7 @@ _ROUNDING = 1e-12  # of the largest second derivative: rounding error if the cos
 _RANK = 1e-8  # of the largest singular value: below, rows are dependent
 _NAMED = 0.1  # smallest share of a movement that is named
 _FALL = 1e-4  # of the cost: required decrease before another limit is met, a hundredth of `solve`'s tolerance
+_FALL_BY_SQUARES = 1e-3  # the same after a Gauss-Newton run, which leaves shallow saddles in thousands of iterations
 _SOFT = 1e-9  # of unit rows: compliance that makes dependent rows harmless
 _EXACT = 1e-9  # relative error of the solution of a factorised system
 _STEEPEST = 1e9  # largest negative curvature, relative to the cost, of the search
@@ -119,15 +120,21 @@ def second_order(
 
 
 def falling_direction(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
+    nlp: BaseNLP,
+    x: np.ndarray,
+    p: np.ndarray,
+    multipliers: dict[str, np.ndarray],
+    cost: float,
+    *,
+    by_squares: bool = False,
 ) -> np.ndarray | None:
     """A direction along which the cost falls while all active constraints hold; None if there is none.
 
     Such a direction violates the second-order necessary conditions. Flat directions do not count, nor those along which
-    the cost falls by less than 1e-4 of its size before another limit is met: in time optima on fine grids a limit is
-    always near. Usually one factorisation shows that there is none.
+    the cost falls by less than 1e-4 of its size before another limit is met, or 1e-3 after a Gauss-Newton run: in time
+    optima on fine grids a limit is always near. Usually one factorisation shows that there is none.
 
-    Parameters as in `active_set`.
+    Other parameters as in `active_set`.
 
     Returns
     -------
@@ -143,7 +150,8 @@ def falling_direction(
     moves = moves / np.abs(moves).max(axis=0, initial=1e-300)
     falls = -(moves * np.array(terms.hessian @ moves)).sum(axis=0)
     directions, gains = _gains(nlp, at, active, moves[:, falls > terms.flat], falls[falls > terms.flat])
-    return directions[:, gains.argmax()] if gains.max(initial=0.0) > _FALL else None
+    least = _FALL_BY_SQUARES if by_squares else _FALL
+    return directions[:, gains.argmax()] if gains.max(initial=0.0) > least else None
 
 
 def may_fall(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float) -> bool:
@@ -172,7 +180,7 @@ def may_fall(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, 
         return True
     size = np.abs(moves[0]).max(axis=0, initial=1e-300)
     _, gains = _gains(nlp, at, active, moves[0] / size, moves[1] / size**2)
-    return gains.max(initial=0.0) > _FALL / 2
+    return gains.max(initial=0.0) > _FALL_BY_SQUARES / 2
 
 
 def _gains(

@@ -74,7 +74,7 @@ def _falling(solution: Motion, solver: Solver) -> np.ndarray | None:
     by_squares = isinstance(solver, Ipopt) and solver.hessian is Hessian.GAUSS_NEWTON
     if solution.cost_scale <= 0 or (by_squares and not may_fall(*end)):
         return None
-    return falling_direction(*end)
+    return falling_direction(*end, by_squares=by_squares)
 
 
 def _named(solution: Motion, direction: np.ndarray) -> Motion:
