@@ -3,7 +3,7 @@
     two_link         the published problems of two-link arms against their exact optima
     classics         problems of optimal control with known optima
     arms             the fastest motions of industrial arms against their straight lines
-    robots           robots that fly, roll and pull, moved by forces that are no joint torques
+    robots           robots that fly, roll and pull, moved by forces that are no joint torques; a delta robot
     descents         which descent method needs the fewest steps
     closed_chains    minimum torque of mechanisms with loops
     sensitivities    are the recursive derivatives right, and what do they cost

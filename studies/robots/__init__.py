@@ -1,1 +1,1 @@
-"""Robots that fly, roll and pull: rotors, thrusters, cables and wheels as parts."""
+"""Robots that fly, roll and pull: rotors, thrusters, cables and wheels as parts; a delta robot."""
