@@ -229,8 +229,9 @@ class _Lagrangian:
     hessian, jacobian : DM
         In variables of natural size, with unit rows.
     metric : DM
-        Quadratic form that is at most 1 for every movement within the room that inactive limits leave: half of the mean
-        square of the changes of rows and variables, relative to their distances from the limits and to natural sizes.
+        Quadratic form, half of the mean square of the changes of inactive rows and variables relative to their nearer
+        limits, and of all variables relative to natural sizes. It is at most 1 for a movement that meets no limit on
+        either side.
     sizes : ndarray
         Scales of the variables by the widths of intervals, relative to natural sizes.
     """

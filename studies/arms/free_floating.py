@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 from math import cos, pi, sin
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 
 import colloc as co
 from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.runge_kutta import integrated
 
 LENGTH, MASS = 0.5, 2.0  # m, kg, of a rod
 INERTIA = (0.05, 0.05, 0.01)  # kg m2, about its centre; the last along it
@@ -88,18 +88,9 @@ def equations(model: co.Model) -> tuple[ca.Function, ca.Function]:
 def simulated(solution: co.Solution) -> tuple[np.ndarray, float]:
     """Where the torques of a solution lead, integrated by the classic method of order four, and its momentum then."""
     rates, momentum = equations(solution.problem.model)
-    state, kept = ca.DM(np.concatenate([solution.q[0], solution.qd[0]])), 0.0
-    for begin, end in pairwise(solution.mesh_times):  # torques are smooth within an interval
-        h = (end - begin) / STEPS
-        torques = ca.DM(solution.at(np.linspace(begin, end, 2 * STEPS + 1)).tau).T
-        for k in range(0, 2 * STEPS, 2):
-            first = rates(state, torques[:, k])
-            second = rates(state + h / 2 * first, torques[:, k + 1])
-            third = rates(state + h / 2 * second, torques[:, k + 1])
-            fourth = rates(state + h * third, torques[:, k + 2])
-            state += h / 6 * (first + 2 * second + 2 * third + fourth)
-        kept = max(kept, float(ca.norm_inf(momentum(state))))
-    return np.array(state).ravel(), kept
+    start = ca.DM(np.concatenate([solution.q[0], solution.qd[0]]))
+    states = list(integrated(solution, rates, start, lambda t: solution.at(t).tau, STEPS))
+    return np.array(states[-1]).ravel(), max(float(ca.norm_inf(momentum(state))) for state in states)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

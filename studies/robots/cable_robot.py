@@ -9,7 +9,6 @@ time. The tensions are integrated once more, by equations of motion written by h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -19,6 +18,7 @@ from colloc.plot.figure import new_figure
 from colloc.plot.style import dress, legend_below, styled
 from colloc.problem import Cable, Cables
 from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.runge_kutta import integrated
 
 FRAME = np.array([(-1.5, -1.0), (1.5, -1.0), (1.5, 1.0), (-1.5, 1.0)])  # m, where the cables come from
 CORNERS = 0.15 / 1.5 * FRAME  # m, of the plate, where they end
@@ -59,16 +59,9 @@ def rates(state: np.ndarray, tension: np.ndarray) -> np.ndarray:
 
 def simulated(solution: co.Solution) -> float:
     """By how much place and angle miss the end, after the classic method of order four."""
-    state = np.array([*START, 0.0, 0.0, 0.0])
-    for begin, end in pairwise(solution.mesh_times):
-        h = (end - begin) / STEPS
-        tensions = solution.at(np.linspace(begin + 1e-9, end - 1e-9, 2 * STEPS + 1)).cable_tension
-        for k in range(0, 2 * STEPS, 2):
-            first = rates(state, tensions[k])
-            second = rates(state + h / 2 * first, tensions[k + 1])
-            third = rates(state + h / 2 * second, tensions[k + 1])
-            state = state + h / 6 * (first + 2 * second + 2 * third + rates(state + h * third, tensions[k + 2]))
-    return float(np.abs(state[:3] - END).max())
+    start = np.array([*START, 0.0, 0.0, 0.0])
+    *_, end = integrated(solution, rates, start, lambda t: solution.at(t).cable_tension, STEPS)
+    return float(np.abs(end[:3] - END).max())
 
 
 @styled

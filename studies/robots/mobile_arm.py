@@ -12,7 +12,6 @@ ground: the rows of Newton and Euler, multiplied by the directions in which the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -22,6 +21,7 @@ from colloc.plot.figure import new_figure
 from colloc.plot.style import dress, legend_below, styled
 from colloc.problem import Wheel, Wheels
 from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.runge_kutta import integrated
 
 RADIUS, TRACK = 0.1, 0.25  # m, of a wheel and from the middle to it
 LINKS = 0.5, 0.4  # m
@@ -93,20 +93,12 @@ def rolling(model: co.Model) -> ca.Function:
 def simulated(solution: co.Solution) -> float:
     """By how much the coordinates miss those of the solution at the end."""
     equations = rolling(solution.problem.model)
-    state = ca.DM([*START, 0, 0, 0, 0])
 
-    def rate(state: ca.DM, torque: ca.DM) -> ca.DM:
+    def rate(state: ca.DM, torque: np.ndarray) -> ca.DM:
         return ca.vertcat(*equations(state[:7], state[7:], torque))
 
-    for begin, end in pairwise(solution.mesh_times):
-        h = (end - begin) / STEPS
-        torques = ca.DM(solution.at(np.linspace(begin + 1e-9, end - 1e-9, 2 * STEPS + 1)).motor).T
-        for k in range(0, 2 * STEPS, 2):
-            first = rate(state, torques[:, k])
-            second = rate(state + h / 2 * first, torques[:, k + 1])
-            third = rate(state + h / 2 * second, torques[:, k + 1])
-            state += h / 6 * (first + 2 * second + 2 * third + rate(state + h * third, torques[:, k + 2]))
-    return float(np.abs(np.array(state[:7]).ravel() - solution.q[-1]).max())
+    *_, end = integrated(solution, rate, ca.DM([*START, 0, 0, 0, 0]), lambda t: solution.at(t).motor, STEPS)
+    return float(np.abs(np.array(end[:7]).ravel() - solution.q[-1]).max())
 
 
 @styled

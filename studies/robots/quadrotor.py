@@ -10,7 +10,6 @@ The forces are integrated once more, by equations written by hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -20,6 +19,7 @@ from colloc.plot.figure import new_figure
 from colloc.plot.style import dress, legend_below, styled
 from colloc.problem import Thruster, Thrusters
 from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.runge_kutta import integrated
 
 MASS, INERTIA, GRAVITY = 1.0, np.array([0.01, 0.01, 0.02]), 9.81  # kg, kg m2, m/s2
 ARM, MOST, DRAG = 0.2, 5.0, 0.02  # m, N, N m for each N
@@ -65,16 +65,9 @@ def rates(state: np.ndarray, thrust: np.ndarray) -> np.ndarray:
 
 def simulated(solution: co.Solution) -> float:
     """By how much place [m] and quaternion miss the end, after the classic method of order four."""
-    state = np.array([*HOVER, *np.zeros(6)])
-    for begin, end in pairwise(solution.mesh_times):
-        h = (end - begin) / STEPS
-        thrust = solution.at(np.linspace(begin + 1e-9, end - 1e-9, 2 * STEPS + 1)).thrust
-        for k in range(0, 2 * STEPS, 2):
-            first = rates(state, thrust[k])
-            second = rates(state + h / 2 * first, thrust[k + 1])
-            third = rates(state + h / 2 * second, thrust[k + 1])
-            state = state + h / 6 * (first + 2 * second + 2 * third + rates(state + h * third, thrust[k + 2]))
-    return float(np.abs(state[:7] - OVER).max())
+    start = np.array([*HOVER, *np.zeros(6)])
+    *_, end = integrated(solution, rates, start, lambda t: solution.at(t).thrust, STEPS)
+    return float(np.abs(end[:7] - OVER).max())
 
 
 @styled

@@ -6,14 +6,12 @@ have limits around it; guesses are up to 1.5 rad or m away from it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 import colloc as co
 from tests.campaigns.attempt import Attempt
 from tests.campaigns.child import attempt_apart
-from tests.support.random_loops import KINDS, closed_chain
+from tests.support.random_loops import KINDS, closed_chain, with_limits
 
 _SNIPPET = """
 from tests.campaigns import assembled
@@ -35,13 +33,7 @@ def check(seed: int, loops: int) -> None:
         drawn = closed_chain(rng, tuple(rng.choice(KINDS, loops).tolist()), 6 + 6 * loops)
     except AssertionError:
         return  # no independent loops of these kinds were drawn
-    sides = drawn.q + rng.uniform(0.05, 2.0, (2, drawn.model.n)) * np.array([[-1], [1]])
-    bounded, bodies = rng.random(drawn.model.n) < 0.5, list(drawn.model.bodies)
-    for j, k in enumerate(drawn.model.moving):
-        if bounded[j]:
-            limits = co.Limits(position=(float(sides[0, j]), float(sides[1, j])))
-            bodies[k] = replace(bodies[k], joint=replace(bodies[k].joint, limits=limits))
-    model = replace(drawn.model, bodies=bodies)
+    model = with_limits(rng, drawn, 0.5)
     guess = drawn.q + rng.uniform(0.1, 1.5) * rng.uniform(-1, 1, model.n)
     chain = co.loops.ClosedChain(model, drawn.loops, guess=guess)
     lower, upper = model.limits("position")

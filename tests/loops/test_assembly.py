@@ -15,7 +15,7 @@ from colloc.loops.assembly import closed_way
 from colloc.models.closed.five_bar import five_bar
 from colloc.models.closed.four_bar import four_bar
 from tests.support.problems import effort
-from tests.support.random_loops import Closed, closed_chain, pinocchio_forward
+from tests.support.random_loops import Closed, closed_chain, pinocchio_forward, with_limits
 
 KINDS = (("weld",), ("spherical", "on_line"), ("revolute",), ("planar", "spherical"), ("prismatic",), ("cylindrical",))
 
@@ -25,13 +25,7 @@ def limited(seed: int) -> tuple[Closed, co.Model]:
     """A random tree with loops that are closed at a random posture, and with limits of some joints around it."""
     rng = np.random.default_rng(500 + seed)
     drawn = closed_chain(rng, KINDS[seed], 10)
-    sides = drawn.q + rng.uniform(0.05, 2.0, (2, drawn.model.n)) * np.array([[-1], [1]])
-    bounded, bodies = rng.random(drawn.model.n) < 0.6, list(drawn.model.bodies)
-    for j, k in enumerate(drawn.model.moving):
-        if bounded[j]:
-            limits = co.Limits(position=(float(sides[0, j]), float(sides[1, j])))
-            bodies[k] = replace(bodies[k], joint=replace(bodies[k].joint, limits=limits))
-    return drawn, replace(drawn.model, bodies=bodies)
+    return drawn, with_limits(rng, drawn, 0.6)
 
 
 @pytest.mark.parametrize("size", [0.3, 1.0])

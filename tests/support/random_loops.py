@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,6 +34,17 @@ class Closed(NamedTuple):
     loops: list[Loop]
     axes: list[np.ndarray]
     q: np.ndarray
+
+
+def with_limits(rng: np.random.Generator, drawn: Closed, share: float) -> co.Model:
+    """The tree with limits of some joints, a share of all, around the posture in which it is closed."""
+    sides = drawn.q + rng.uniform(0.05, 2.0, (2, drawn.model.n)) * np.array([[-1], [1]])
+    bounded, bodies = rng.random(drawn.model.n) < share, list(drawn.model.bodies)
+    for j, k in enumerate(drawn.model.moving):
+        if bounded[j]:
+            limits = co.Limits(position=(float(sides[0, j]), float(sides[1, j])))
+            bodies[k] = replace(bodies[k], joint=replace(bodies[k].joint, limits=limits))
+    return replace(drawn.model, bodies=bodies)
 
 
 def closed_chain(rng: np.random.Generator, kinds: tuple[str, ...], bodies: int) -> Closed:
