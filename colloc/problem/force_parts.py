@@ -389,19 +389,15 @@ class Wheels(Part):
     wheels: Sequence[Wheel]
     name: str = "wheel_force"
     force: Unknown = field(init=False, repr=False)
-    _independent: tuple[tuple[int, ...], ...] = field(
-        init=False, repr=False
-    )  # by wheel, directions of independent rows
+    _kept: tuple[tuple[int, ...], ...] = field(init=False, repr=False)  # by wheel, directions of independent rows
 
     def __post_init__(self):
         instance("model", self.model, Model)
         wheels = _named("wheels", self.wheels, Wheel)
         object.__setattr__(self, "wheels", wheels)
-        object.__setattr__(self, "_independent", _independent_rows(self.model, wheels))
+        object.__setattr__(self, "_kept", _independent_rows(self.model, wheels))
         names = tuple(
-            f"{wheel.name} {('side', 'ahead')[k]}"
-            for wheel, rows in zip(wheels, self._independent, strict=True)
-            for k in rows
+            f"{wheel.name} {('side', 'ahead')[k]}" for wheel, kept in zip(wheels, self._kept, strict=True) for k in kept
         )
         object.__setattr__(self, "force", Unknown(self.name, names=names, unit="N"))
 
@@ -415,11 +411,11 @@ class Wheels(Part):
     def contribution(self) -> Contribution:
         """Forces of the ground as signals and loads, and no slip along the path."""
         loads, first = [], 0
-        for wheel, rows in zip(self.wheels, self._independent, strict=True):
-            if rows:
-                force = partial(self._force, wheel, rows, first)
+        for wheel, kept in zip(self.wheels, self._kept, strict=True):
+            if kept:
+                force = partial(self._force, wheel, kept, first)
                 loads.append(Load(wheel.body, force, point=partial(_touching, wheel)))
-            first += len(rows)
+            first += len(kept)
         labels = [f"slip of wheel {row}" for row in self.rows]
         still = path(self.slip, equals=0.0, name=f"no slip of {self.name}", unit="m/s", labels=labels)
         moved = _distinct(wheel.body for wheel in self.wheels)
@@ -427,13 +423,13 @@ class Wheels(Part):
 
     def slip(self, now: Instant) -> ca.SX:
         """Velocities of the points of contact in the independent directions, SX, shape (rows,) [m/s]."""
-        each = zip(self.wheels, self._independent, strict=True)
-        return ca.vertcat(*(_slips(wheel, now.point, now.rotation(wheel.body))[list(rows)] for wheel, rows in each))
+        each = zip(self.wheels, self._kept, strict=True)
+        return ca.vertcat(*(_slips(wheel, now.point, now.rotation(wheel.body))[list(kept)] for wheel, kept in each))
 
-    def _force(self, wheel: Wheel, rows: Sequence[int], first: int, now: Instant) -> ca.SX:
+    def _force(self, wheel: Wheel, kept: Sequence[int], first: int, now: Instant) -> ca.SX:
         """Force of the ground on a wheel, SX, shape (3,) [N], in the world."""
         directions, size = wheel.directions(now.rotation(wheel.body)), getattr(now, self.name)
-        return sum((size[first + k] * directions[row] for k, row in enumerate(rows)), ca.SX(3, 1))
+        return sum((size[first + k] * directions[row] for k, row in enumerate(kept)), ca.SX(3, 1))
 
 
 def _touching(wheel: Wheel, now: Instant) -> ca.SX:
@@ -468,8 +464,8 @@ def _independent_rows(model: Model, wheels: Sequence[Wheel]) -> tuple[tuple[int,
     for row in range(len(places)):
         if any(np.linalg.matrix_rank(J[[*chosen, row]], _RANK) > len(chosen) for J in samples):
             chosen.append(row)
-    independent = [places[row] for row in chosen]
-    return tuple(tuple(k for of, k in independent if of == wheel) for wheel in range(len(wheels)))
+    kept = [places[row] for row in chosen]
+    return tuple(tuple(k for of, k in kept if of == wheel) for wheel in range(len(wheels)))
 
 
 @spelt
