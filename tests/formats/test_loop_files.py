@@ -99,8 +99,8 @@ def test_a_motor_at_a_joint_that_is_held_is_left_out(tmp_path: Path):
     ("content", "words"),
     [
         (
-            {"closed_loop": [["rod end", "rocker nd"]]},
-            r"no frame \(of closed_loop\[0\]\) named 'rocker nd'; did you mean",
+            {"closed_loop": [["rod end", "roker end"]]},
+            r"no frame \(of closed_loop\[0\]\) named 'roker end'; did you mean",
         ),
         ({"closed_loop": [["rod end"]]}, r"closed_loop\[0\] must be the names of two frames, got \['rod end'\]"),
         (
