@@ -17,6 +17,7 @@ time_series    tables of time series
 tables         their files: sto, trc, columns (CSV, Parquet)
 lines          lines of text files, with errors that name the line
 numbers        numbers in text
+unit_checks    warnings of numbers that contradict their units, and of hidden markers
 c3d            markers and force plates of C3D files
 """
 

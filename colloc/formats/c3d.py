@@ -9,7 +9,8 @@ import numpy as np
 
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable, in_si
-from colloc.support.checks import InputError, finite_array, quoted, spelt
+from colloc.formats.unit_checks import without_zeros
+from colloc.support.checks import InputError, finite_array, quoted, spelt, warn
 from colloc.support.files import check_readable, refused
 
 _SAME = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -65,6 +66,8 @@ def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCaptu
     ------
     InputError
         For a file that cannot be read, unknown units, or a matrix that is no rotation.
+    InputWarning
+        For a file without markers, and for markers at exactly 0 0 0, which are read as missing.
     ImportError
         Without ezc3d: ``pip install 'colloc[formats]'``.
 
@@ -99,7 +102,9 @@ def _markers(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> Ti
         raise InputError(f"{str(path)!r}: its {count} markers must have a name each, got {quoted(names)}")
     places = np.einsum("ij,jkn->kni", turn, content["data"]["points"][:3])
     factor = _factor(path, "POINT:UNITS", next(iter(about["UNITS"]["value"]), "mm"), "m") if names else 1.0
-    columns = {name: factor * values for name, values in zip(names, places, strict=True)}
+    columns = without_zeros(path, {name: factor * values for name, values in zip(names, places, strict=True)})
+    if not names:
+        warn(f"{str(path)!r} has no markers")
     t = _times(path, places.shape[1], about["RATE"]["value"][0])
     return TimeSeriesTable(t, columns, dict.fromkeys(names, "m"))
 

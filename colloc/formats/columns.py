@@ -47,6 +47,8 @@ def read_csv(path: str | os.PathLike[str]) -> TimeSeriesTable:
     if not filled:
         raise at_line(path, 1, "names of columns must be in the first line that is not empty")
     (heading, header), rows = filled[0], filled[1:]
+    if len(header) == 1 and ";" in header[0]:
+        raise at_line(path, heading, f"columns must be separated by commas, got semicolons: {quoted(header[0])}")
     check_labels(path, heading, [label.strip() for label in header], "column")
     values = [_row(path, line, [cell.strip() for cell in row], header) for line, row in rows]
     columns = np.array(values).reshape(len(rows), len(header)).T

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from colloc.formats.numbers import parse_number
-from colloc.support.checks import InputError, quoted
+from colloc.support.checks import InputError, quoted, warn
 from colloc.support.files import read_whole
 
 _MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind"}
 
 
 def read_lines(path: str | os.PathLike[str], kind: str) -> list[str]:
-    """The lines of a text file of a kind, such as "TRC file"; InputError for other files."""
-    try:
-        content = read_whole(path, kind).decode("utf-8-sig")
-    except UnicodeError as error:
-        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
-    if "\0" in content:
+    """The lines of a text file of a kind, such as "TRC file", in UTF-8 or Latin-1; InputError for other files."""
+    raw = read_whole(path, kind)
+    if b"\0" in raw:
         raise InputError(f"{str(path)!r} is no {kind}: it is not text")
+    try:
+        content = raw.decode("utf-8-sig")
+    except UnicodeError:
+        content = raw.decode("latin-1")
+        word = next(word for word in content.split() if not word.isascii())
+        warn(f"{str(path)!r} is not UTF-8 and is read as Latin-1, with words such as {quoted(word)}")
     return content.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -51,7 +55,8 @@ def _number(path: str | os.PathLike[str], line: int, cell: str, label: str) -> f
     try:
         return parse_number(cell)
     except ValueError:
-        raise at_line(path, line, f"{label!r} must be a number, nan or empty, got {quoted(cell)}") from None
+        comma = "; use a decimal point" if re.fullmatch(r"[-+]?\d*,\d+([eE][-+]?\d+)?", cell) else ""
+        raise at_line(path, line, f"{label!r} must be a number, nan or empty, got {quoted(cell)}{comma}") from None
 
 
 def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Sequence[int]) -> None:
@@ -61,6 +66,14 @@ def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Seq
             raise at_line(path, line, "the time is missing")
         if k and time <= times[k - 1]:
             raise at_line(path, line, f"times must rise, got {time:g} s after {times[k - 1]:g} s")
+
+
+def check_count(path: str | os.PathLike[str], line: int, key: str, announced: int | str, there: int) -> None:
+    """Warn of a head that announces another number of rows or columns than there are."""
+    if str(announced) != str(there):
+        warn(
+            f"{str(path)!r}, line {line}: {key} is {announced}, and there are {there}, which are read: is it truncated?"
+        )
 
 
 def check_labels(path: str | os.PathLike[str], line: int, labels: Sequence[str], what: str) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from colloc.formats.lines import at_line, cells_of, check_labels, check_times, numbers_of, read_lines
+from colloc.formats.lines import at_line, cells_of, check_count, check_labels, check_times, numbers_of, read_lines
 from colloc.formats.time_series import TimeSeriesTable, in_si
+from colloc.formats.unit_checks import check_angles, check_step
 from colloc.model import Model
 from colloc.support.checks import InputError, quoted, warn
 
@@ -42,14 +43,17 @@ def read_sto(path: str | os.PathLike[str], model: Model | None) -> TimeSeriesTab
         raise at_line(path, end + 1, "names of columns must follow endheader")
     (heading, names), rows = filled[0], filled[1:]
     labels = cells_of(names)
-    if labels[0].lower() not in ("time", "t"):
+    if labels[0].lower() not in ("time", "times", "t"):
         raise at_line(path, heading, f"the first column must be time, got {quoted(labels[0])}")
     check_labels(path, heading, labels, "column")
     values = np.array([_row(path, line, row, labels, width) for line, row in rows]).reshape(
         len(rows), 1 + (len(labels) - 1) * width
     )
     check_times(path, values[:, 0].tolist(), [line for line, _ in rows])
-    _check_counts(path, lines[:end], metadata, len(rows), len(labels))
+    for key, size in (("nRows", len(rows)), ("nColumns", len(labels))):
+        if key in metadata:
+            check_count(path, _line_of(lines[:end], key), key, metadata[key], size)
+    check_step(path, values[:, 0])
     columns, units = {}, {}
     for k, name in enumerate(labels[1:]):
         column = values[:, 1 + k * width : 1 + (k + 1) * width]
@@ -59,6 +63,10 @@ def read_sto(path: str | os.PathLike[str], model: Model | None) -> TimeSeriesTab
         else:
             units[name], factor = in_si(metadata.get("Units", ""))
             columns[name] = column * factor
+    if model is not None and width == 1:
+        angles = {name: _coordinate(name)[0] for name, unit in units.items() if unit == "rad"}
+        places = {name: 1 + k for k, name in enumerate(labels[1:])}
+        check_angles(path, {name: (joint, values[:, places[name]]) for name, joint in angles.items()}, degrees, model)
     rest = {key: value for key, value in metadata.items() if key not in _SAID}
     return TimeSeriesTable(values[:, 0], columns, units, rest)
 
@@ -122,9 +130,9 @@ def _line_of(head: list[str], key: str) -> int:
 
 def _in_degrees(path: str | os.PathLike[str], head: list[str], metadata: dict[str, str]) -> bool:
     word = metadata.get("inDegrees", "no")
-    if word.lower() not in ("yes", "no", "y", "n"):
+    if word.lower() not in ("yes", "no", "y", "n", "true", "false"):
         raise at_line(path, _line_of(head, "inDegrees"), f"inDegrees must be yes or no, got {quoted(word)}")
-    return word.lower().startswith("y")
+    return word.lower()[:1] in ("y", "t")
 
 
 def _width(path: str | os.PathLike[str], head: list[str], metadata: dict[str, str]) -> int:
@@ -153,20 +161,15 @@ def _row(path: str | os.PathLike[str], line: int, row: str, labels: list[str], w
     )
 
 
-def _check_counts(
-    path: str | os.PathLike[str], head: list[str], metadata: dict[str, str], rows: int, columns: int
-) -> None:
-    for key, size in (("nRows", rows), ("nColumns", columns)):
-        if metadata.get(key, str(size)) != str(size):
-            raise at_line(
-                path, _line_of(head, key), f"{key} is {metadata[key]}, and there are {size}: is the file truncated?"
-            )
+def _coordinate(name: str) -> tuple[str, str]:
+    """The coordinate of a column, and what its path adds to the unit."""
+    *before, last = name.split("/")
+    return (before[-1], _RATES[last]) if before and last in _RATES else (name, "")
 
 
 def _unit(name: str, degrees: bool, model: Model | None) -> str:
     """The unit of a column: the model's for a coordinate, else by the naming conventions of OpenSim's tools."""
-    *before, last = name.split("/")
-    coordinate, rate = (before[-1], _RATES[last]) if before and last in _RATES else (name, "")
+    coordinate, rate = _coordinate(name)
     if model is not None:
         known = dict(zip(model.position_names, model.position_units, strict=True))
         if coordinate in known:

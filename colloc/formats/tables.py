@@ -44,8 +44,12 @@ def read_table(path: str | os.PathLike[str], model: Model | None = None) -> Time
     Raises
     ------
     InputError
-        With the line: for a file that cannot be read, times that do not rise, repeated names, text in place of numbers,
-        fewer rows than the head announces.
+        With the line: for a file that cannot be read, times that do not rise, repeated names, text in place of numbers.
+    InputWarning
+        For a head that announces other numbers of rows or columns than there are; for markers at exactly 0 0 0, as many
+        programs write hidden ones, which are read as missing; for times that seem to be milliseconds, markers whose
+        unit seems to be 1000 times off, angles that seem to be degrees by the limits of the model or radians by their
+        size, and text in Latin-1. Numbers are read as the head says.
     ImportError
         For Parquet without pandas and pyarrow: ``pip install 'colloc[formats]'``.
 
