@@ -122,8 +122,8 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "Cable Cables ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber Parametrised Part "
-        "Statement Thruster Thrusters Wheel Wheels bounded ground parametrised"
+        "Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber "
+        "Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification",

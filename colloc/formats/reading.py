@@ -252,12 +252,12 @@ class Reading(Tabular, Portable):
 
     @cached_property
     def contact(self) -> GroundContact:
-        """Contact of balls with the ground: a part of a problem.
+        """Contact of balls with half-spaces, such as the ground: a part of a problem.
 
         Raises
         ------
         InputError
-            For contact laws of another kind, between other shapes, or with a ground that is not y = 0.
+            For contact laws of another kind, and between other shapes.
         """
         return contact_of_records(self.contact_shapes, self.contact_laws)
 

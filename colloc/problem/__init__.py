@@ -26,7 +26,8 @@ joint_parts        parts at joints: springs, ideal motors
 force_parts        parts that push and pull bodies: thrusters, cables, wheels, grips
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
-contact_sphere     balls on bodies that the ground pushes back
+surfaces           planes, boxes and bars on which bodies stand
+contact_sphere     balls and ellipsoids on bodies that surfaces push back
 """
 
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.dynamics.rows import Rows
 from colloc.problem.cases import Cases
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
-from colloc.problem.contact_sphere import ContactSphere, GroundContact
+from colloc.problem.contact_sphere import ContactEllipsoid, ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
 from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters, Wheel, Wheels
 from colloc.problem.impacts import Impact, impact
@@ -50,6 +51,7 @@ from colloc.problem.rows import bounded, natural_size, summed
 from colloc.problem.signal import Signal
 from colloc.problem.signals import signals_of
 from colloc.problem.statement import ConstraintRows, EndValue, NamedNumber, Statement
+from colloc.problem.surfaces import Plane, Surface
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -68,6 +70,7 @@ __all__ = [
     "Condition",
     "Connection",
     "ConstraintRows",
+    "ContactEllipsoid",
     "ContactSphere",
     "Contribution",
     "Coordinates",
@@ -91,6 +94,7 @@ __all__ = [
     "PhasePoint",
     "PhaseRows",
     "Phases",
+    "Plane",
     "PointSets",
     "Problem",
     "Rows",
@@ -99,6 +103,7 @@ __all__ = [
     "Spring",
     "State",
     "Statement",
+    "Surface",
     "Thruster",
     "Thrusters",
     "TimePoint",

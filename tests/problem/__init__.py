@@ -13,6 +13,7 @@ test_track           measured time series
 test_recorded        force plates as loads
 test_ground          ground reactions
 test_contact_sphere  balls on the ground
+test_surfaces        planes in any pose, boxes, bars; ellipsoids
 test_user_functions  functions that users supply
 test_own_statement   user-defined statements
 test_own_part        user-defined parts
