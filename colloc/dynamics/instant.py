@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from colloc.model import Load, Model
 from colloc.model.distance import hull_distance
 from colloc.model.kinematics import Frames, PointMotion, frame_in, frames, point_in
 from colloc.model.shapes import SHAPES, Shape
-from colloc.support.checks import InputError, finite_number, instance, text, unknown_name
+from colloc.support.checks import InputError, finite_number, instance, text, unknown_name, warn
 from colloc.support.lazy import cached_property
 from colloc.support.named import Named
 
@@ -75,6 +75,8 @@ class Instant(Named[ca.SX]):
         `jerk` and `tau_rate`, which are known along the motion of a problem.
     loads : sequence of Load, optional
         Loads on the links at this instant, if known.
+    pull_across : callable, optional
+        Instant and body -> Reaction or None: the pull of muscles across the joint of the body, see `joint_contact`.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Instant(Named[ca.SX]):
     changes: Mapping[str, ca.SX] = field(default_factory=dict)
     rates: tuple[ca.SX, ca.SX] | None = None
     loads: Sequence[Load] | None = None
+    pull_across: Callable[[Instant, str], Reaction | None] | None = None
 
     @property
     def jerk(self) -> ca.SX:
@@ -199,12 +202,42 @@ class Instant(Named[ca.SX]):
         return self.point(*self.model.markers[name])
 
     def reaction(self, body: str) -> Reaction:
-        """Force and moment that the parent exerts on a body through its joint, including the effect of loads.
+        """Net force and moment that the parent exerts on a body, including the effect of loads.
+
+        This is the force in the joint only if no muscles cross it: see `joint_contact`.
 
         co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
+
+        Raises
+        ------
+        InputWarning
+            If muscles cross the joint.
         """
         index = self.model.index(body)
+        if self.pull_across is not None and self.pull_across(self, body) is not None:
+            warn(
+                f"the reaction of {body!r} is the net force, not that in the joint, because muscles pull across it: "
+                f"now.joint_contact({body!r}) leaves out their pull, now.joint_reactions has the net force"
+            )
         return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
+
+    def joint_contact(self, body: str) -> Reaction:
+        """Force and moment that the joint itself exerts on a body: the reaction less the pull of crossing muscles.
+
+        It is what cartilage, ligaments and reserves carry, about the origin of the joint on the parent, in the axes of
+        the body's link frame. `now.rotation(body)` turns it into the world.
+
+        co.path(lambda now: ca.norm_2(now.joint_contact("elbow").force), upper=3400.0)          # N
+
+        Raises
+        ------
+        InputError
+            For a muscle that crosses the joint whose path has no points, such as a polynomial without a `line`.
+        """
+        index = self.model.index(body)
+        net = Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
+        pulled = None if self.pull_across is None else self.pull_across(self, body)
+        return net if pulled is None else Reaction(net.force - pulled.force, net.moment - pulled.moment)
 
     @cached_property
     def joint_reactions(self) -> Reactions:
@@ -231,6 +264,28 @@ class Instant(Named[ca.SX]):
 
     def _changes(self, group: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
         return {name: self.changes[name] for name in group if name in self.changes}
+
+
+@dataclass(frozen=True, eq=False)
+class Displaced(Instant):
+    """An instant at which every link may be displaced a little by itself, as if no joint held it.
+
+    Parameters
+    ----------
+    displacements : SX, shape (6, n_bodies)
+        Of every link, a small translation [m] of its origin and a small rotation [rad], in the axes of the link.
+    """
+
+    displacements: ca.SX = field(default_factory=ca.SX)
+
+    @cached_property
+    def _frames(self) -> Frames:
+        whole = frames(self.model, self.q, self.qd, self.qdd)
+        moved = []
+        for k, frame in enumerate(whole.position):
+            shift, turn = self.displacements[:3, k], self.displacements[3:, k]
+            moved.append(frame @ ca.vertcat(ca.horzcat(ca.SX.eye(3) + ca.skew(turn), shift), ca.SX([[0, 0, 0, 1]])))
+        return whole._replace(position=moved)
 
 
 # Attributes of an instant, whose names unknowns and parameters cannot have.

@@ -9,13 +9,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.instant import Instant
+from colloc.dynamics.instant import Instant, Reaction
 from colloc.model import Model
 from colloc.muscles.activation import SHARPNESS, activation_rate, activation_rows
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import CORNERS, MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import symbolic_instant
+from colloc.muscles.pull import BodyWrenches, body_wrenches, carried_by, crossing, joint_pull
 from colloc.problem import Condition, Contribution, Part, Signal, State, Unknown, at, path
 from colloc.support.checks import (
     InputError,
@@ -220,10 +221,13 @@ class Muscles(Part):
 
     def _at(self, now: Instant) -> tuple[ca.SX, ca.SX]:
         q, lengths, slopes = self.length_graph
-        if now.model.position_names != self.model.position_names:
-            raise InputError(f"the muscles are those of {self.model.name!r}, not of {now.model.name!r}")
+        self._check_model(now)
         lengths, slopes = ca.substitute([lengths, slopes], [q], [now.q])
         return lengths, slopes
+
+    def _check_model(self, now: Instant) -> None:
+        if now.model.position_names != self.model.position_names:
+            raise InputError(f"the muscles are those of {self.model.name!r}, not of {now.model.name!r}")
 
     def fibers(self, now: Instant) -> Fibers:
         """State of fibers and tendons, see `Fibers`; for costs, constraints and `Solution.evaluate`.
@@ -264,6 +268,39 @@ class Muscles(Part):
         for joint, signal in zip(self.reserves, ca.vertsplit(now.reserve) if self.reserves else (), strict=True):
             total[indices[joint]] += self.reserves[joint] * signal
         return {joint: total[indices[joint]] for joint in self.driven}
+
+    @cached_property
+    def _wrenches(self) -> BodyWrenches:
+        return body_wrenches(self.model, self.muscles, _postures(self.model))
+
+    def pull_across(self, now: Instant, body: str) -> Reaction | None:
+        """Pull of the muscles across the joint of a body, see `Part.pull_across`; None if none crosses it.
+
+        Fitted lengths have no points: the pull is that of their `line`, see `LengthPolynomial`.
+        """
+        self._check_model(now)
+        index = self.model.index(body)
+        muscles = crossing(self._wrenches, carried_by(self.model, index))
+        pointless = self._without_points(index)
+        if not muscles and not pointless:
+            return None
+        if pointless:
+            raise InputError(
+                f"muscles {shortened(pointless, most=6)} cross the joint of {body!r}, and their lengths say nothing of "
+                "the direction of their pull: make them by fit_lengths, or give the polynomial a line, as in "
+                "replace(path, line=co.muscles.MusclePath(points))"
+            )
+        return joint_pull(now, index, self._wrenches, muscles, self.tendon_forces(now))
+
+    def _without_points(self, index: int) -> list[str]:
+        """Names of the muscles without points that the joint of a body stretches, or, if fixed, that of its parent."""
+        while self.model.dofs[index] is None and self.model.parents[index] >= 0:
+            index = self.model.parents[index]
+        dof, stretched = self.model.dofs[index], self.length_graph[2]
+        if dof is None:
+            return []
+        pairs = enumerate(zip(self.names, self._wrenches.by_body, strict=True))
+        return [name for k, (name, bodies) in pairs if not bodies and stretched[k, dof].nnz()]
 
     def metabolic_rate(self, now: Instant, fibers: Fibers | None = None, sharpness: float = CORNERS) -> MetabolicRate:
         """Metabolic power of each muscle, see `MetabolicRate`; from the activation if there is no excitation.

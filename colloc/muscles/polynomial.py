@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import prod
@@ -49,6 +49,8 @@ class LengthPolynomial(Portable):
     middle, half : ndarray, shape (joints,) [rad, m]
     length_error, moment_arm_error : float [m]
         Root mean squares over postures that are not fitted; of moment arms the largest over joints.
+    line : callable, optional
+        The path to which it was fitted, which has the direction of the muscle's pull: see `Instant.joint_contact`.
 
     See Also
     --------
@@ -70,6 +72,7 @@ class LengthPolynomial(Portable):
     half: np.ndarray
     length_error: float
     moment_arm_error: float
+    line: Callable[[Instant], ca.SX] | None = None
 
     def __repr__(self) -> str:
         errors = f"length to {1e3 * self.length_error:.2g} mm, moment arms to {1e3 * self.moment_arm_error:.2g} mm"
@@ -179,11 +182,9 @@ def fit_lengths(
         values = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)]).map(len(x))(posture.T).full().T
         values[:, 1:] *= half  # by x, as the polynomial is
         joints = tuple(model.joint_names[k] for k in crossed)
-        fitted.append(
-            replace(
-                muscle, path=_fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, degrees, thin=thin)
-            )
-        )
+        path = _fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, degrees, thin=thin)
+        line = getattr(muscle.path, "line", None) or muscle.path
+        fitted.append(replace(muscle, path=replace(path, line=line)))
     return fitted
 
 

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import mass_matrix
-from colloc.dynamics.instant import Instant
+from colloc.dynamics.instant import Instant, Reaction
 from colloc.model import Load, Model, Shape
 from colloc.problem.conditions import Condition
 from colloc.problem.signal import Signal
@@ -116,6 +116,14 @@ class Part(Portable):
         """Torques at an instant, by the joints that the part drives, SX, scalar [N m, N]."""
         return {}
 
+    def pull_across(self, now: Instant, body: str) -> Reaction | None:
+        """Force and moment that the part exerts across the joint of a body, and not through it; None by default.
+
+        It acts on the body and all that it carries, about the origin of the joint on the parent, in the axes of the
+        body. `Instant.joint_contact` is the reaction without it. Loads on bodies are no part of either.
+        """
+        return None
+
     def way(self, prescribed: np.ndarray) -> np.ndarray | None:
         """Postures of a motion between prescribed ends, shape (N, n_q), in place of a straight line as a guess.
 
@@ -156,6 +164,15 @@ def joint_contribution(parts: Sequence[Part]) -> Contribution:
             for joint in dict.fromkeys(joint for added in each for joint in added.sizes)
         },
     )
+
+
+def pull_of(parts: Sequence[Part], now: Instant, body: str) -> Reaction | None:
+    """Sum of the pulls of all parts across the joint of a body; None if none of them crosses it."""
+    each = [pulled for part in parts if (pulled := part.pull_across(now, body)) is not None]
+    if not each:
+        return None
+    zero = ca.SX(3, 1)
+    return Reaction(sum((pulled.force for pulled in each), zero), sum((pulled.moment for pulled in each), zero))
 
 
 Drivers = dict[str, list[tuple[str, ca.SX]]]  # by joint, names of the parts that drive it and what they exert

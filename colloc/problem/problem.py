@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import starmap
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,12 +12,12 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
-from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
+from colloc.dynamics.instant import SHARED, Instant, Reaction, depends_on_rates
 from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
 from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits, window_limits
-from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, torque_balance
+from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, pull_of, torque_balance
 from colloc.problem.rows import unique
 from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, brought, named, slot_names
@@ -400,7 +401,7 @@ class Problem(Tabular, Portable):
     @cached_property
     def instant(self) -> Instant:
         """An instant in fresh symbols; unknowns and parameters by their own symbols."""
-        return replace(self._bare, loads=self._acting(self._bare, self.wrenches))
+        return replace(self._bare, loads=self._acting(self._bare, self.wrenches), pull_across=self._pull)
 
     @cached_property
     def _bare(self) -> Instant:
@@ -410,7 +411,11 @@ class Problem(Tabular, Portable):
     def another(self, suffix: str) -> Instant:
         """Another instant, with new symbols, named with a suffix, for all that varies along the motion."""
         now = _new_instant(self, text("suffix", suffix), self._bare.duration)
-        return replace(now, loads=self._acting(now, _loads_at(self, now)))
+        return replace(now, loads=self._acting(now, _loads_at(self, now)), pull_across=self._pull)
+
+    @property
+    def _pull(self) -> Callable[[Instant, str], Reaction | None] | None:
+        return partial(pull_of, tuple(self.parts)) if self.parts else None
 
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:
