@@ -126,7 +126,7 @@ _PACKAGES = {
         "Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
-    "solution": "Sample PhasesSolution Verification",
+    "solution": "Sample PhasesSolution Verification mirrored",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": (
         "coordinate_table ground_reaction_table piece_coefficients to_csv to_dataframe to_joint_trajectory torque_table"

@@ -7,6 +7,7 @@ starts            results of the starts of a solve
 solution          the answer to a problem
 phases            the answer to a motion in phases
 as_guess          a solution as a guess for another problem
+mirror            a whole cycle from half of one, as a guess
 warm_start        start of a solve: a guess, or a solution on another grid
 more_nodes        a program with additional nodes where limits are exceeded
 solve_error       the error of a failed solve, with the last iterate
@@ -15,6 +16,7 @@ solution_query    decorator of functions that take a solution
 verify            verification by independent means
 """
 
+from colloc.solution.mirror import mirrored
 from colloc.solution.phases import PhasesSolution, solution_of
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import BaseSolution, Solution
@@ -27,6 +29,7 @@ __all__ = [
     "Sample",
     "Solution",
     "Verification",
+    "mirrored",
     "solution_of",
     "verify",
 ]  # fmt: skip
