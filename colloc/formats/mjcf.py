@@ -25,6 +25,7 @@ from colloc.model.kinds import fixed
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
+from colloc.problem.force_parts import Thruster
 from colloc.support.checks import InputError, choice, finite_number, spelt, warn
 from colloc.support.files import check_readable, refused
 
@@ -41,7 +42,7 @@ _FREE, _BALL, _SLIDE, _HINGE = range(4)
 _CONNECT, _WELD, _JOINT = range(3)
 _GRAY = (0.5, 0.5, 0.5, 1.0)  # of what the file gives no colour
 _GEOMS = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # others have no end
-_ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
+_ON_JOINT, _AT_SITE = (0, 1), 4  # a joint, in its own frame or in its parent's
 
 
 @spelt
@@ -62,7 +63,8 @@ def from_mjcf(
     left out with three angles.
     Connects and welds become `loops`, couplings of joints those of the model. Motors and other actuators of joints give
     limits of torque and `gears`; in a file with actuators other joints have no torque, or in one with loops are passive
-    in `Reading.chain`.
+    in `Reading.chain`. Motors at sites become `thrusters`, and those that only turn a free body limits of the torque
+    about its axes.
 
     Parameters
     ----------
@@ -151,8 +153,10 @@ class _MjcfReader:
         self._taken = set(self.body_names)
         self.joint_names = [self._joint_name(j) for j in range(compiled.njnt)]
         self._ties = self._equalities()
+        self._thrusters: list[Thruster] = []
         self._motors = self._drives()
-        self._idle_held = bool(self._motors) and not self._ties[1]  # a closed chain knows its actuators by itself
+        driven = bool(self._motors or self._thrusters)
+        self._idle_held = driven and not self._ties[1]  # a closed chain knows its actuators by itself
 
     def reading(self, limits: NewLimits) -> Reading:
         m, notes = self.m, self.notes
@@ -181,7 +185,10 @@ class _MjcfReader:
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
         changed, driven = tuple(notes.changed), tuple(motors) if loops else ()
-        return Reading(model, changed, notes.left_out, tuple(loops), kept, gears, tuple(shapes), actuators=driven)
+        return Reading(
+            model, changed, notes.left_out, tuple(loops), kept, gears, tuple(shapes), actuators=driven,
+            thrusters=tuple(self._thrusters),
+        )  # fmt: skip
 
     def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
         """A body without limits of its joint if that follows another by a curve."""
@@ -223,9 +230,8 @@ class _MjcfReader:
 
     def _free(self, body: Body, j: int) -> list[Body]:
         """A body on a free joint, whose position in the file does not matter."""
-        limits = self._undriven(j)
-        label = body.name if not self.m.joint(j).name else self.joint_names[j]
-        by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
+        label = self._turned_name(j)
+        by_coordinate = {f"{label}_{letters}": self._turn_limits(j, f"{label}_{letters}") for letters in FREE}
         sequence = QUATERNION if self._quaternions else "zyx"
         chain = free_chain(replace(body, joint=fixed()), label, sequence, by_coordinate)
         passive = [self._passive(j, k) for k in range(3)] + self._passive_turns(j, first=3)
@@ -256,10 +262,10 @@ class _MjcfReader:
             passive = self._passive_turns(j)
             if self._limited(j):
                 self.notes.leave_out("range of the angle", "ball joints", name)
-            limits = self._undriven(j)
             if self._quaternions:
-                yield from self._ball(name, anchor, limits, passive)
+                yield from self._ball(j, anchor, passive)
                 return
+            limits = self._undriven(j)
             for letter in "zyx":
                 axis = np.eye(3)["xyz".index(letter)]
                 yield Joint(_HERE, Screw(axis, np.cross(anchor, axis)), _HERE, limits, f"{name}_r{letter}")
@@ -272,13 +278,15 @@ class _MjcfReader:
         before = moved.transform(ca.SX(-reference)) if reference else ca.SX(_HERE)
         yield Joint(before, screw, _HERE, self._limits(j), name, self._passive(j))
 
-    def _ball(self, name: str, anchor: np.ndarray, limits: Limits, passive: list[Passive]) -> Iterator[Joint]:
+    def _ball(self, j: int, anchor: np.ndarray, passive: list[Passive]) -> Iterator[Joint]:
         """The turns of a ball joint on a quaternion, about its anchor in the body."""
+        name = self.joint_names[j]
         there, back = placement(anchor), placement(-anchor)
         for k, letter in enumerate("xyz"):
             ends = (there if k == 0 else _HERE), (back if k == 2 else _HERE)
             screw = Screw(np.eye(3)[k], np.zeros(3))
-            yield BallScrew(ends[0], screw, ends[1], limits, f"{name}_r{letter}", passive[k], ball=name)
+            limits = self._turn_limits(j, turn := f"{name}_r{letter}")
+            yield BallScrew(ends[0], screw, ends[1], limits, turn, passive[k], ball=name)
 
     def _limits(self, j: int) -> Limits:
         m, name = self.m, self.joint_names[j]
@@ -293,6 +301,16 @@ class _MjcfReader:
         """Limits of a joint that follow from the lack of an actuator."""
         driven = not self._idle_held or self.joint_names[j] in self._motors
         return Limits() if driven else Limits(torque=_UNDRIVEN)
+
+    def _turn_limits(self, j: int, coordinate: str) -> Limits:
+        """Limits of one coordinate of a free or ball joint."""
+        return Limits(torque=self._motors[coordinate][1]) if coordinate in self._motors else self._undriven(j)
+
+    def _turned_name(self, j: int) -> str:
+        """The beginning of the names of a free or ball joint's coordinates."""
+        m = self.m
+        body = self.body_names[m.jnt_bodyid[j]]
+        return body if m.jnt_type[j] == _FREE and not m.joint(j).name else self.joint_names[j]
 
     def _limited(self, j: int) -> bool:
         return bool(self.m.jnt_limited[j]) and "limit" not in self._off
@@ -345,6 +363,8 @@ class _MjcfReader:
                 int(m.actuator_trntype[a]),
                 m.actuator_trnid[a][0],
             )
+            if kind == _AT_SITE and self._at_site(a, label, driven):
+                continue
             if kind not in _ON_JOINT:
                 self.notes.leave_out("actuator of tendons, sites or bodies", "the file", label)
                 for name in self._moved_by(kind, int(target)):
@@ -364,6 +384,33 @@ class _MjcfReader:
             else:
                 driven[name] = gear, (low, high)
         return driven
+
+    def _at_site(self, a: int, label: str, driven: dict[str, tuple[float, tuple[float, float]]]) -> bool:
+        """Whether a motor at a site is read: as a thruster, or as a motor of a turn of a free body."""
+        m = self.m
+        site, reference = (int(k) for k in m.actuator_trnid[a])
+        k = int(m.site_bodyid[site])
+        if reference >= 0 or not self._plain(a) or not k:
+            return False
+        axes = rotation_of(m.site_quat[site])
+        force, moment = axes @ m.actuator_gear[a][:3], axes @ m.actuator_gear[a][3:]
+        push, (low, high) = float(np.linalg.norm(force)), self._force_range(a)
+        if push:
+            arm = float(force @ moment) / push**2  # m
+            if np.allclose(moment, arm * force, rtol=0, atol=_ALIGNED * push):
+                body, point = self.body_names[k], np.array(m.site_pos[site])
+                self._thrusters.append(Thruster(label, body, force, point, push * low, push * high, arm))
+                return True
+            return False
+        j, axis = int(m.body_jntadr[k]), int(np.abs(moment).argmax())
+        gear = float(moment[axis])
+        alone = m.body_jntnum[k] == 1 and not m.body_parentid[k] and m.jnt_type[j] in (_FREE, _BALL)
+        if not (alone and self._quaternions and gear and np.abs(np.delete(moment, axis)).max() <= _ALIGNED * abs(gear)):
+            return False
+        coordinate, (least, most) = f"{self._turned_name(j)}_r{'xyz'[axis]}", sorted((gear * low, gear * high))
+        before = driven.get(coordinate, (gear, (0.0, 0.0)))[1]
+        driven[coordinate] = gear, (before[0] + least, before[1] + most)
+        return True
 
     def _moved_by(self, kind: int, target: int) -> list[str]:
         """Joints that another kind of actuator may drive: those of a fixed tendon, or all."""

@@ -20,6 +20,7 @@ from colloc.model import Body, Model
 from colloc.muscles.files import from_file
 from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
+from colloc.problem.force_parts import Thruster
 from colloc.problem.joint_parts import Motors, Spring
 from colloc.support.checks import InputError, count, quoted, shortened, text, unknown_name, warn
 from colloc.support.display import Table, Tabular, shown
@@ -138,6 +139,8 @@ class Reading(Tabular, Portable):
         Springs and dampers at joints: parts of a problem, like `muscles`, `contact` and `motors`.
     actuators : tuple of str
         Joints that motors drive, in a file that names them.
+    thrusters : tuple of Thruster
+        Motors at sites, for `colloc.problem.Thrusters`.
 
     Examples
     --------
@@ -169,6 +172,7 @@ class Reading(Tabular, Portable):
     contact_laws: tuple[ContactLaw, ...] = ()
     springs: tuple[Spring, ...] = ()
     actuators: tuple[str, ...] = ()
+    thrusters: tuple[Thruster, ...] = ()
 
     def __post_init__(self):
         for name in ("postures", "gears"):
@@ -276,6 +280,7 @@ class Reading(Tabular, Portable):
             ("contact law", "contact laws", len(self.contact_laws)),
             ("spring", "springs", len(self.springs)),
             ("motor", "motors", len(self.actuators)),
+            ("thruster", "thrusters", len(self.thrusters)),
         )
         read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
         rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]

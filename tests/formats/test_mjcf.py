@@ -304,15 +304,58 @@ def test_motors_are_limits_of_torque_and_gears(tmp_path):
     )
 
 
-def test_a_base_that_thrust_lifts_is_not_without_forces(tmp_path):
-    site = '<site name="s"/></body></worldbody><actuator><motor site="s" gear="0 0 1 0 0 0"/></actuator></mujoco>'
+DRONE = """<mujoco><option timestep="0.001"/><compiler angle="radian"/><worldbody><body name="drone">
+<freejoint name="base"/><inertial pos="0.01 0 0.02" mass="0.4" diaginertia="0.002 0.003 0.004"/>
+<site name="left" pos="0 0.2 0.01" quat="0.9 0.1 0.3 0.2"/><site name="right" pos="0 -0.2 0"/><site name="middle"/>
+</body></worldbody><actuator>
+<motor name="left" site="left" gear="0 0 2 0 0 0.06" ctrlrange="0 3" ctrllimited="true"/>
+<motor name="right" site="right" gear="0 0 -2 0 0 0.02" ctrlrange="-3 0" ctrllimited="true"/>
+<motor name="wheel" site="middle" gear="0 0 0 -0.1 0 0" ctrlrange="-2 3" ctrllimited="true"/>
+<motor name="other wheel" site="middle" gear="0 0 0 0 0 0.2" ctrlrange="-1 1" ctrllimited="true"/>
+</actuator></mujoco>"""
+
+
+def test_motors_at_sites_are_thrusters_and_turns_of_a_free_body(tmp_path):
+    """Accelerations of a motion by them are MuJoCo's."""
+    path = written(tmp_path, DRONE)
+    reading = co.formats.from_mjcf(path)
+    assert (str(reading).split("read ")[1], reading.left_out) == (
+        "7 bodies, 6 joints that move, 3 markers, 1 posture, 2 gear ratios, 2 thrusters",
+        (),
+    )
+    assert [(thruster.lower, thruster.upper) for thruster in reading.thrusters] == [(0.0, 6.0), (-6.0, 0.0)]
+    low, high = reading.model.limits("torque")
+    np.testing.assert_allclose(low, [0, 0, 0, -0.3, 0, -0.2], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(high, [0, 0, 0, 0.2, 0, 0.2], rtol=0, atol=1e-15)
+    problem = co.Problem(
+        reading.model,
+        0.1,
+        co.integral(lambda now: ca.sumsqr(now.thrust - ca.DM([2.0, -3.0])) + 100 * (now.motor[1] - 0.05) ** 2),
+        [co.initial(q=[0, 0, 0, 0.5, 0.5, -0.5, 0.5], qd=[0.1, 0.2, 0.3, 1.0, -2.0, 1.0])],
+        parts=[co.problem.Thrusters(reading.thrusters), reading.motors],
+    )
+    solution = co.solve(problem, co.Radau(4))
+    assert solution.status is co.solver.Status.SOLVED
+    model = mj.MjModel.from_xml_path(str(path))
+    data = mj.MjData(model)
+    now = solution.at(0.1)  # a point of collocation
+    data.qpos[:], data.qvel[:] = now.q, now.qd
+    data.ctrl[:] = now.thrust[0] / 2, now.thrust[1] / 2, now.motor[0] / -0.1, now.motor[1] / 0.2
+    mj.mj_forward(model, data)
+    np.testing.assert_allclose(now.qdd, data.qacc, rtol=0, atol=1e-7)
+
+
+def test_a_drones_joints_have_no_forces_of_their_own(tmp_path):
+    site = '<site name="s"/></body></worldbody><actuator><motor site="s" gear="{}"/></actuator></mujoco>'
     hinge = '<body><joint name="h"/><geom size="0.1"/></body></body></worldbody><actuator><motor joint="h"/></actuator>'
     base = '<mujoco><worldbody><body name="drone"><freejoint name="base"/><geom size="0.1"/>'
-    lifted = co.formats.from_mjcf(written(tmp_path, base + site))
-    assert lifted.model.limits("torque")[1].tolist() == [math.inf] * 6
-    assert dict(lifted.gears) == {}
+    lifted = co.formats.from_mjcf(written(tmp_path, base + site.format("0 0 1 0 0 0")))
+    assert lifted.model.limits("torque")[1].tolist() == [0.0] * 6
     driven = co.formats.from_mjcf(written(tmp_path, f"{base}{hinge}</mujoco>"))
     assert driven.model.limits("torque")[1].tolist() == [0.0] * 6 + [math.inf]
+    screw = co.formats.from_mjcf(written(tmp_path, base + site.format("0 0 1 1 0 0")))  # not read
+    assert screw.model.limits("torque")[1].tolist() == [math.inf] * 6
+    assert screw.left_out == ("1 actuator of tendons, sites or bodies of the file: actuator0",)
 
 
 def test_a_massless_body_with_inertia_is_mujocos(tmp_path):
