@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from numbers import Real
 from typing import Any
+from xml.etree.ElementTree import Element
 
+from colloc.formats.xml import wrong
 from colloc.model.body import Body
 from colloc.model.joint import Limits
 from colloc.support.checks import InputError, finite_number, mapping, pair, quoted, unknown_name
@@ -71,3 +74,48 @@ class NewLimits:
         }
         new = replace(joint.limits, **limits)
         return body if new == joint.limits or not joint.moves else replace(body, joint=replace(joint, limits=new))
+
+
+class Exchanged:
+    """Limits in a file with the lower above the upper one, collected so that one error names all."""
+
+    def __init__(self):
+        self._found: dict[str, dict[str, tuple[float, float]]] = {}
+        self._first: Element | None = None
+
+    def without(
+        self, limits: Mapping[str, tuple[float, float]], joint: str, element: Element
+    ) -> dict[str, tuple[float, float]]:
+        """The limits of a joint but for exchanged ones, which are kept here."""
+        for quantity, (lower, upper) in limits.items():
+            if lower > upper:
+                self._found.setdefault(quantity, {})[joint] = lower, upper
+                self._first = element if self._first is None else self._first
+        return {quantity: (lower, upper) for quantity, (lower, upper) in limits.items() if lower <= upper}
+
+    def check(self) -> None:
+        """InputError with the argument that replaces all exchanged limits, if there are any."""
+        if self._first is None:
+            return
+        parts = [
+            f"{quantity} limits of joint {joint!r} are exchanged, lower={lower:g}, upper={upper:g}"
+            for quantity, by_joint in self._found.items()
+            for joint, (lower, upper) in by_joint.items()
+        ]
+        rest = f" (and {len(parts) - 1} more)" if parts[1:] else ""
+        new = {
+            quantity: {joint: (upper, lower) for joint, (lower, upper) in by_joint.items()}
+            for quantity, by_joint in self._found.items()
+        }
+        raise wrong(self._first, f"{parts[0]}{rest}: give others, as in limits={new}")
+
+
+@contextmanager
+def replaceable(quantity: str, joint: str) -> Iterator[None]:
+    """A context in which an error names the argument without which a limit is read."""
+    try:
+        yield
+    except InputError as error:
+        message, line = (*str(error).split(" (line ", 1), "")[:2]
+        hint = f"; limits={{{quantity!r}: {{{joint!r}: None}}}} does without it"
+        raise InputError(message + hint + (f" (line {line}" if line else "")) from None

@@ -12,10 +12,10 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
-from colloc.formats.limits import NewLimits
+from colloc.formats.limits import Exchanged, NewLimits, replaceable
 from colloc.formats.mjcf import resolved_couplings, rotation_of
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
-from colloc.formats.urdf import UNDRIVEN, UNLIMITED, doubt, in_order, possible_body
+from colloc.formats.urdf import UNDRIVEN, UNLIMITED, doubt, possible_body
 from colloc.formats.xml import by_name, child_of, lines_of, numbers_in, others, read_root, text_of, wrong
 from colloc.loops import Frame, Loop, prismatic_loop, revolute_loop, spherical_loop, weld
 from colloc.model.ball import BALLS, QUATERNION, ball_chain
@@ -108,6 +108,7 @@ def from_sdf(
     reader = _SdfReader(root, os.path.dirname(os.path.abspath(file)), new_limits, velocity, inertia, balls)
     top = reader.model
     bodies = list(reader.bodies(free=base == "free"))
+    reader.exchanged.check()
     if not any(body.joint.moves for body in bodies):
         return still_scene(top.get("name") or "scene", bodies, reader.shapes(), reader.notes)
     with lines_of(top):
@@ -130,7 +131,7 @@ class _SdfReader:
     def __init__(
         self, root: Element, folder: str, limits: NewLimits, friction_velocity: float, inertia: str, balls: str
     ):
-        self.notes, self._folder, self._limits = Notes(), folder, limits
+        self.notes, self._folder, self._limits, self.exchanged = Notes(), folder, limits, Exchanged()
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
         self._world = root.find("world")
@@ -287,7 +288,9 @@ class _SdfReader:
             raise wrong(joint, f"joint {joint.get('name')!r} must carry a link other than its parent, got {child!r}")
         kind = joint.get("type", "")
         if kind not in _KINDS:
-            raise wrong(joint, f"joint {joint.get('name')!r} is of type {kind!r}; supported are {', '.join(_KINDS)}")
+            hint = "; write it as two joints, of which one has a <mimic>" if kind == "gearbox" else ""
+            known = ", ".join(_KINDS)
+            raise wrong(joint, f"joint {joint.get('name')!r} is of type {kind!r}; supported are {known}{hint}")
         return parent, child
 
     def _root(self, link: str, *, free: bool) -> Iterator[Body]:
@@ -378,14 +381,15 @@ class _SdfReader:
         for tag in others(limit, ("lower", "upper", "effort", "velocity")):
             self.notes.leave_out(f"<{tag}>", "limits of joints", name)
         if kind != "continuous" and not self._limits.replaces(name, "position"):
-            found["position"] = _number(limit, "lower", what, -math.inf), _number(limit, "upper", what, math.inf)
+            with replaceable("position", name):
+                found["position"] = _number(limit, "lower", what, -math.inf), _number(limit, "upper", what, math.inf)
         for quantity, tag in (("torque", "effort"), ("velocity", "velocity")):
             if limit.find(tag) is not None and not self._limits.replaces(name, quantity):
-                size = _number(limit, tag, what, math.inf)
+                with replaceable(quantity, name):
+                    size = _number(limit, tag, what, math.inf)
                 size = math.inf if size < 0 else size  # by the rules of the format
                 found[quantity] = -size, size
-        with lines_of(limit):
-            return Limits(**in_order(found, name))
+        return Limits(**self.exchanged.without(found, name, limit))
 
     def _passive(self, axis: Element, name: str) -> Passive:
         dynamics = axis.find("dynamics")

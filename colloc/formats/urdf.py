@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 import casadi as ca
 import numpy as np
 
-from colloc.formats.limits import NewLimits
+from colloc.formats.limits import Exchanged, NewLimits, replaceable
 from colloc.formats.loop_files import Companion, read_companion
 from colloc.formats.numbers import parse_number, parse_numbers
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
@@ -44,6 +44,7 @@ from colloc.support.files import check_path, refused
 
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_ENDS = "parent", "child"
 _BOUNDS = {"boundmass", "boundinertia"}  # of MuJoCo's compiler, which `to_urdf` writes
 Color = tuple[float, float, float, float]
 UNDRIVEN = Limits(torque=(0.0, 0.0))  # of a free base
@@ -143,6 +144,7 @@ def from_urdf(
     colors = {material.get("name", ""): rgba for material in robot.iter("material") if (rgba := _rgba(material))}
     reader = _UrdfReader(new_limits, velocity, inertia, os.path.dirname(os.path.abspath(path)), balls, colors)
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
+    links = {**links, **reader.mount(links, joints)}
     known = "link", "joint", "transmission", "material"
     bounds = [set(compiler.keys()) <= _BOUNDS for compiler in robot.iterfind("mujoco/*")]
     for tag in others(robot, (*known, "mujoco") if all(bounds) else known):
@@ -156,6 +158,7 @@ def from_urdf(
     for link, joint in _outward(robot, links, joints):
         with lines_of(links[link] if joint is None else joint):
             bodies += reader.bodies(links[link], joint, free=base == "free")
+    reader.exchanged.check()
     if not any(body.joint.moves for body in bodies):
         free = '; base="free" makes it a free body'
         return still_scene(robot.get("name") or "scene", bodies, reader.shapes, reader.notes, free)
@@ -203,7 +206,7 @@ def _outward(
     children: dict[str, list[tuple[str, Element]]] = {link: [] for link in links}
     for name, joint in joints.items():
         with lines_of(joint):
-            parent, child = (_end(joint, end, links) for end in ("parent", "child"))
+            parent, child = (_end(joint, end, links) for end in _ENDS)
             if child in carriers:
                 raise InputError(
                     f"link {child!r} is carried by two joints, {carriers[child]!r} and {name!r}: "
@@ -215,6 +218,7 @@ def _outward(
     if len(roots) != 1:
         macros = any(child.tag.startswith("xacro:") for child in robot)
         hint = "; it has macros, which are expanded in files whose names end in .xacro" if macros else ""
+        hint = hint or ("" if links else "; it has no link at all")
         raise wrong(robot, f"a URDF has one link that no joint carries, got {', '.join(roots) or 'none'}{hint}")
     waiting: list[tuple[str, Element | None]] = [(roots[0], None)]
     reached = 0
@@ -266,13 +270,23 @@ class _UrdfReader:
         balls: str,
         colors: Mapping[str, Color],
     ):
-        self.notes, self._limits = Notes(), limits
+        self.notes, self._limits, self.exchanged = Notes(), limits, Exchanged()
         self._folder, self._colors = folder, colors
         self.shapes: list[LinkShape] = []
         self.kinds: Mapping[str, str] = {}
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
         self._still: set[str] = set()  # links that nothing moves
+
+    def mount(self, links: Mapping[str, Element], joints: Mapping[str, Element]) -> dict[str, Element]:
+        """The link on which a file without a root mounts its robot, such as the hand that carries a gripper."""
+        ends = {end: {of.get("link", "") for j in joints.values() for of in j.findall(end)} for end in _ENDS}
+        unknown = ends["parent"] - links.keys()
+        if len(unknown) != 1 or links.keys() - ends["child"] or not all(unknown):
+            return {}
+        (name,) = unknown
+        self.notes.changed.append(f"link {name!r}, which is not in the file, is the base, without mass")
+        return {name: Element("link", name=name)}
 
     def mimics(self, name: str, joints: Mapping[str, Element]) -> bool:
         """Whether a joint follows another; a fixed one cannot."""
@@ -377,7 +391,7 @@ class _UrdfReader:
         return make(
             direction,
             place,
-            _limits(joint, kind, name, self._limits),
+            _limits(joint, kind, name, self._limits, self.exchanged),
             name=name,
             passive=Passive(damping, friction=friction),
         )
@@ -471,33 +485,23 @@ def _shapes(link: Element, name: str, folder: str, colors: Mapping[str, Color]) 
                 yield LinkShape(name, role, shape.tag, place, dict(shape.attrib), folder, color=color)
 
 
-def _limits(joint: Element, kind: str, name: str, new: NewLimits) -> Limits:
+def _limits(joint: Element, kind: str, name: str, new: NewLimits, exchanged: Exchanged) -> Limits:
     """Limits in the file, as far as no others replace them."""
     what = f"joint {name!r}"
     limit = child_of(joint, "limit", what, optional=kind == "continuous")
     if limit is None:
         return Limits()
-    with lines_of(limit):
-        limits: dict[str, tuple[float, float]] = {}
-        if kind != "continuous" and not new.replaces(name, "position"):
+    limits: dict[str, tuple[float, float]] = {}
+    if kind != "continuous" and not new.replaces(name, "position"):
+        with replaceable("position", name):
             lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
-            limits["position"] = _unlimited(lower), _unlimited(upper)
-        for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
-            if limit.get(key) is not None and not new.replaces(name, quantity):
+        limits["position"] = _unlimited(lower), _unlimited(upper)
+    for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
+        if limit.get(key) is not None and not new.replaces(name, quantity):
+            with replaceable(quantity, name):
                 size = _unlimited(number_of(limit, key, f"limit of {what}"))
-                limits[quantity] = (-size, size)
-        return Limits(**in_order(limits, name))
-
-
-def in_order(limits: dict[str, tuple[float, float]], name: str) -> dict[str, tuple[float, float]]:
-    """The limits of a joint; InputError, with the argument that replaces them, for exchanged ones."""
-    for quantity, (lower, upper) in limits.items():
-        if lower > upper:
-            raise InputError(
-                f"{quantity} limits of joint {name!r} are exchanged, lower={lower:g}, upper={upper:g}: give others, "
-                f"as in limits={{{quantity!r}: {{{name!r}: ({min(lower, upper):g}, {max(lower, upper):g})}}}}"
-            )
-    return limits
+            limits[quantity] = (-size, size)
+    return Limits(**exchanged.without(limits, name, limit))
 
 
 def _unlimited(number: float) -> float:

@@ -1,5 +1,7 @@
 """Limits that take the place of those in a file, in every reader."""
 
+import ast
+import re
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -98,13 +100,30 @@ def rates() -> co.problem.Cost:
 
 def test_exchanged_limits_are_refused_with_the_argument_that_replaces_them(urdf):
     path = urdf(lower=2.775, upper=-2.775)
-    with pytest.raises(co.InputError, match=r"exchanged.*limits=\{'position': \{'j1': \(-2\.775, 2\.775\)\}\}"):
+    words = (
+        r"'j1' are exchanged, lower=2.775, upper=-2.775 \(and 1 more\): give others, as in limits=(\{.*\}\}) \(line 4"
+    )
+    with pytest.raises(co.InputError, match=words) as refused:
         from_urdf(path)
+    all_at_once = ast.literal_eval(re.findall(words, str(refused.value))[0])
+    assert limits(from_urdf(path, limits=all_at_once), "position") == [(-2.775, 2.775)] * 2
     both = {"j1": (-2.775, 2.775), "j2": None}
     assert limits(from_urdf(path, limits={"position": both}), "position") == [(-2.775, 2.775), (-inf, inf)]
     with pytest.raises(co.InputError, match=r"velocity limits of joint 'j1' are exchanged, lower=1, upper=-1"):
         from_urdf(urdf(speed=-1.0))
     assert limits(from_urdf(urdf(speed=-1.0), limits={"velocity": (-1, 1)}), "velocity") == [(-1, 1)] * 2
+
+
+def test_a_limit_that_is_no_number_is_refused_with_the_argument_that_does_without_it(urdf):
+    path = urdf()
+    path.write_text(path.read_text().replace('velocity="3.0"', "velocity='3.0&quot;'", 1))
+    words = (
+        r"""velocity of limit of joint 'j1' must be a finite number, got '3.0"'; limits=(.*) does without it \(line"""
+    )
+    with pytest.raises(co.InputError, match=words) as refused:
+        from_urdf(path)
+    change = ast.literal_eval(re.findall(words, str(refused.value))[0])
+    assert limits(from_urdf(path, limits=change), "velocity") == [(-inf, inf), (-3.0, 3.0)]
 
 
 @pytest.mark.parametrize(

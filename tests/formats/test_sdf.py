@@ -339,7 +339,7 @@ LINK = f'\n<link name="rod">{ROD}</link>'
         ),
         (
             f'<model name="a">{LINK}{HINGE.replace("revolute", "gearbox")}</model>',
-            r"'hinge' is of type 'gearbox'; supp",
+            r"'hinge' is of type 'gearbox'; supp.*screw; write it as two joints, of which one has a <mimic>",
         ),
         (
             f'<model name="a">{LINK}{HINGE}\n<frame name="f" attached_to="g"/>'

@@ -190,6 +190,8 @@ REFUSED = {
         r"mass of body 'a' must not be negative, got -1.0 \(line 2\)",
     ),
     "macros": ('<robot xmlns:xacro="x"><xacro:macro/></robot>', r"got none; it has macros, which are expanded in"),
+    "nothing": ('<robot name="r"/>', r"one link that no joint carries, got none; it has no link at all \(line 1\)"),
+    "parent of another": (robot(LINKS + hinge(ends='<parent link="aa"/><child link="b"/>')), r"'aa'; did you mean 'a'"),
     "other": ("<sdf/>", r"its root is <sdf>, not <robot>"),
     "half": ("<robot>\n<link", r"cannot be read as a URDF: unclosed token: line 2"),
     "encoding": ('<?xml version="1.0" encoding="none"?><robot/>', r"cannot be read as a URDF"),
@@ -210,6 +212,21 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path, case):
     text, words = REFUSED[case]
     with pytest.raises(co.InputError, match=words):
         co.formats.from_urdf(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_a_tool_whose_hand_is_in_another_file_is_read_as_if_the_hand_stood_in_its_own(tmp_path, base):
+    inertial = f"<inertial>{MASS.replace('9', '1')}</inertial>"
+    tool = f'<link name="b">{inertial}</link>' + hinge('<origin xyz="1 2 3"/><axis xyz="0 1 0"/>')
+    reading = co.formats.from_urdf(written(tmp_path, robot(tool)), base=base)
+    assert reading.changed == ("link 'a', which is not in the file, is the base, without mass",)
+    whole = co.formats.from_urdf(written(tmp_path, robot('<link name="a"/>' + tool)), base=base)
+    assert whole.changed == ()
+    assert [body.name for body in reading.model.bodies] == [body.name for body in whole.model.bodies]
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, whole.model.n_q))
+    q, qd, qdd = whole.model.of_unit_length(q), qd[: whole.model.n], qdd[: whole.model.n]
+    mine, expected = (co.Evaluator(each.model).torque(q, qd, qdd) for each in (reading, whole))
+    np.testing.assert_array_equal(mine, expected)
 
 
 def test_files_that_are_none_are_refused(tmp_path):
