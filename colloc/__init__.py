@@ -113,8 +113,9 @@ _PACKAGES = {
         "hull_around helical point_motion reach"
     ),
     "muscles": (
-        "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
-        "Muscles PassiveTorque Sphere ViaPoint fit_lengths fit_samples from_file path_lengths"
+        "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Fibers JointContact LengthPolynomial MetabolicRate "
+        "Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere ViaPoint fit_lengths fit_samples from_file "
+        "path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "

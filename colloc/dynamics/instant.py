@@ -213,13 +213,12 @@ class Instant(Named[ca.SX]):
         InputWarning
             If muscles cross the joint.
         """
-        index = self.model.index(body)
-        if self.pull_across is not None and self.pull_across(self, body) is not None:
+        if self.pull_on(body) is not None:
             warn(
                 f"the reaction of {body!r} is the net force, not that in the joint, because muscles pull across it: "
                 f"now.joint_contact({body!r}) leaves out their pull, now.joint_reactions has the net force"
             )
-        return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
+        return self._net_reaction(body)
 
     def joint_contact(self, body: str) -> Reaction:
         """Force and moment that the joint itself exerts on a body: the reaction less the pull of crossing muscles.
@@ -234,10 +233,16 @@ class Instant(Named[ca.SX]):
         InputError
             For a muscle that crosses the joint whose path has no points, such as a polynomial without a `line`.
         """
-        index = self.model.index(body)
-        net = Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
-        pulled = None if self.pull_across is None else self.pull_across(self, body)
+        net, pulled = self._net_reaction(body), self.pull_on(body)
         return net if pulled is None else Reaction(net.force - pulled.force, net.moment - pulled.moment)
+
+    def _net_reaction(self, body: str) -> Reaction:
+        index = self.model.index(body)
+        return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
+
+    def pull_on(self, body: str) -> Reaction | None:
+        """Pull of muscles on a body and all that it carries, across its joint; None if none crosses the joint."""
+        return None if self.pull_across is None else self.pull_across(self, body)
 
     @cached_property
     def joint_reactions(self) -> Reactions:

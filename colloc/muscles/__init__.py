@@ -9,12 +9,15 @@ fibers          the state of fibers and tendons
 activation      from excitation to activation
 metabolics      metabolic rates
 passive_torque  torques of other tissue
+pull            forces of muscles on bodies, and across a joint
 muscles         muscles in a problem: unknowns and constraints
+joint_contact   contact force of a joint as signals, and its shares on two condyles
 """
 
 from colloc.muscles.curves import OPENSIM, PUBLISHED, MuscleCurves
 from colloc.muscles.fibers import Fibers
 from colloc.muscles.files import from_file
+from colloc.muscles.joint_contact import CondyleForces, JointContact
 from colloc.muscles.metabolics import MetabolicRate
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles, path_lengths
@@ -24,7 +27,7 @@ from colloc.muscles.polynomial import LengthPolynomial, fit_lengths, fit_samples
 from colloc.muscles.wrapping import Cylinder, Sphere
 
 __all__ = [
-    "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "Cylinder", "Fibers", "LengthPolynomial", "MetabolicRate", "Muscle",
-    "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint",
+    "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "CondyleForces", "Cylinder", "Fibers", "JointContact", "LengthPolynomial",
+    "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint",
     "fit_lengths", "fit_samples", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -159,14 +160,35 @@ class Muscles(Part):
         return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
 
     def contribution(self) -> Contribution:
-        """Unknowns, rows for limits of excitation, sizes of torques; fiber lengths and tendon forces as signals."""
+        """Unknowns, rows for limits of excitation, sizes of torques, and signals.
+
+        These are "fiber_length", "tendon_force", and as secondary ones "fiber_velocity", "metabolic_rate", and
+        "moment_arm_elbow" for each joint that muscles cross.
+        """
         rows = []
         if self.activation == "implicit":
             labels = [f"{name} {way}" for way in ("falls", "rises") for name in self.names]
             rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation", labels=labels))
-        lengths = Signal("fiber_length", self._fiber_lengths, names=self.names, unit="m")
-        forces = Signal("tendon_force", self.tendon_forces, names=self.names, unit="N")
-        return Contribution(self._unknowns, statements=rows, sizes=self._sizes, signals=[lengths, forces])
+        return Contribution(self._unknowns, statements=rows, sizes=self._sizes, signals=self._signals)
+
+    @cached_property
+    def _signals(self) -> list[Signal]:
+        names = self.names
+        signals = [
+            Signal("fiber_length", self._fiber_lengths, names=names, unit="m"),
+            Signal("tendon_force", self.tendon_forces, names=names, unit="N"),
+            Signal("fiber_velocity", self._fiber_velocities, names=names, unit="m/s", secondary=True),
+            Signal("metabolic_rate", self._metabolic_rates, names=names, unit="W", secondary=True),
+        ]
+        slopes = self.length_graph[2].sparsity()
+        for dof, joint in enumerate(self.model.joint_names):
+            if crossing := [k for k in range(len(names)) if slopes.has_nz(k, dof)]:
+                arms, title = partial(self._arms_at, crossing, dof), f"moment arm at {joint}"
+                crossing_names = [names[k] for k in crossing]
+                unit = "m" if self.model.torque_units[dof] == "N m" else ""
+                name = f"moment_arm_{joint}"
+                signals.append(Signal(name, arms, names=crossing_names, unit=unit, title=title, secondary=True))
+        return signals
 
     @cached_property
     def _unknowns(self) -> list[State | Unknown]:
@@ -247,6 +269,15 @@ class Muscles(Part):
 
     def _fiber_lengths(self, now: Instant) -> ca.SX:
         return self.fibers(now).length
+
+    def _fiber_velocities(self, now: Instant) -> ca.SX:
+        return self.fibers(now).velocity
+
+    def _metabolic_rates(self, now: Instant) -> ca.SX:
+        return self.metabolic_rate(now).total
+
+    def _arms_at(self, muscles: Sequence[int], dof: int, now: Instant) -> ca.SX:
+        return self.moment_arms(now)[list(muscles), dof]
 
     def tendon_forces(self, now: Instant) -> ca.SX:
         """Tendon forces, SX, shape (m,) [N]."""

@@ -41,6 +41,8 @@ _RELEVANT = 5.0  # bounds beyond this multiple of the largest value are not show
 _NOTHING = 1e-9  # smaller variations, in the unit, count as constant
 _QUATERNIONS = {"q": "unit quaternion", "qd": "angular velocity [rad/s]"}
 _BEARING = "bearing force [N]", "bearing moment [N m]"
+_CONTACT = "contact force [N]", "contact moment [N m]"  # without the pull of muscles across the joints
+_NET = "net joint force [N]", "net joint moment [N m]"  # where the direction of a muscle's pull is unknown
 _APART = 5.0  # ratio of torques from which they have separate panels
 _ROUNDING = 1e-6  # of the largest torque
 _MARKED = 200  # largest number of nodes that are marked
@@ -157,7 +159,8 @@ def signals(
     *solutions : Solution or PhasesSolution
         With the same signals. The first is drawn with solid lines, others with dashed ones.
     names : sequence of str, optional
-        Names of signals, such as ``["tau", "activation"]``; by default all except accelerations.
+        Names of signals, such as ``["tau", "activation"]``; by default all except secondary ones, such as
+        accelerations.
         ``print(solution.signals)`` lists them.
     labels : sequence of str, optional
         Names of the solutions.
@@ -210,6 +213,9 @@ def reactions(
     actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a planar mechanism the moments of hinges
     are zero. The joints of a floating base carry nothing and are left out. Bodies that only some phases have leave
     gaps.
+
+    Where muscles cross joints, these are contact forces (`Instant.joint_contact`), or net forces if the direction of a
+    muscle's pull is unknown. The axes say which.
 
     Parameters
     ----------
@@ -308,7 +314,7 @@ def _chosen(solutions: Sequence[Solution | PhasesSolution], names: Sequence[str]
         else []
     )
     if names is None:
-        return [name for name in there if name != "qdd"]
+        return [name for name in there if not solutions[0].signals.definitions[name].secondary]
     chosen = list(as_tuple("names", (names,) if isinstance(names, str) else names))
     for name in chosen:
         if name not in there:
@@ -447,24 +453,25 @@ def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np
     At the times of `fine_times`. The actuator acts along the axis of a slide and about that of a hinge.
     """
     t = fine_times(solution)
-    carrying = _carrying(solution)
+    carrying, labels = _carrying(solution), _load_labels(solution)
     if not carrying:
-        return {label: {} for label in _BEARING}
+        return {label: {} for label in labels}
 
     def across(now: Instant) -> tuple[ca.SX, ca.SX]:
-        reactions = now.joint_reactions
-        force, moment = [], []
+        net, force, moment = now.joint_reactions, [], []
         for k, body in enumerate(now.model.bodies):
+            known = (net.force[:, k], net.moment[:, k]) if labels == _NET else now.joint_contact(body.name)
+            joint_force, joint_moment = known
             axis = body.joint.after[:3, :3].T @ ca.SX(body.joint.axis)
             whole, off = ca.SX.eye(3), ca.SX.eye(3) - axis @ axis.T
             slides = body.joint.slides and not body.joint.turns  # the thread of a screw carries the force along it
-            force.append(ca.norm_2((off if slides else whole) @ reactions.force[:, k]))
-            moment.append(ca.norm_2((off if body.joint.turns else whole) @ reactions.moment[:, k]))
+            force.append(ca.norm_2((off if slides else whole) @ joint_force))
+            moment.append(ca.norm_2((off if body.joint.turns else whole) @ joint_moment))
         return ca.vertcat(*force), ca.vertcat(*moment)
 
     parts = [(phase.problem.model, phase.evaluate(across, times)) for phase, times in by_phase(solution, t)]
     loads: dict[str, dict[str, np.ndarray]] = {}
-    for which, label in enumerate(_BEARING):
+    for which, label in enumerate(labels):
         columns = {name: np.full(t.size, np.nan) for name in carrying}
         first = 0
         for model, values in parts:
@@ -475,6 +482,18 @@ def bearing_loads(solution: Solution | PhasesSolution) -> dict[str, dict[str, np
             first += len(rows)
         loads[label] = columns
     return loads
+
+
+def _load_labels(solution: Solution | PhasesSolution) -> tuple[str, str]:
+    """Names of the forces and moments in the joints: those of bearings, of contact beside muscles, or net ones."""
+    for phase in solution.phases.values():
+        now, bodies = phase.problem.instant, phase.problem.model.bodies
+        try:
+            if any(now.pull_on(body.name) is not None for body in bodies):
+                return _CONTACT
+        except InputError:
+            return _NET
+    return _BEARING
 
 
 def _carrying(solution: Solution | PhasesSolution) -> list[str]:

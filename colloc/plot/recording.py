@@ -234,7 +234,7 @@ def _curves(phase: Solution, times: np.ndarray, *, brief: bool) -> list[CurveGro
     """All signals except accelerations, by unit, without those held at zero; if `brief`, only variables and torques."""
     definitions, problem = phase.signals.definitions, phase.problem
     variables = {"q", "tau", *(unknown.name for unknown in problem.all_unknowns)}
-    names = [name for name in definitions if name != "qdd" and (name in variables or not brief)]
+    names = [name for name, s in definitions.items() if not s.secondary and (name in variables or not brief)]
     groups: list[CurveGroup] = []
     for name, values in (phase.signals.at(times, *names) if names else {}).items():
         signal = definitions[name]

@@ -124,9 +124,10 @@ def _of_cases(solution: Solution | PhasesSolution, size: Size) -> Figure:
 
 def _panel_columns(solution: Solution | PhasesSolution) -> list[list[Panel]]:
     """Panels in columns: one for each unit of the joints, with their torques, and other signals below."""
-    others = [name for name, signal in solution.signals.definitions.items() if not signal.of_joints]
+    definitions = solution.signals.definitions
+    others = [name for name, signal in definitions.items() if not (signal.of_joints or signal.secondary)]
     columns: list[list[Panel]] = []
-    if len(others) < len(solution.signals):
+    if any(signal.of_joints for signal in definitions.values()):
         columns = joint_panels(solution)
         for column, (_, joints) in zip(columns, joint_units(solution.problem.model).values(), strict=True):
             column += [panel for panel in torque_panels(solution) if panel.members[0] in joints]

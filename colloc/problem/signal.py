@@ -39,6 +39,8 @@ class Signal:
         Label for the axis of a figure; the name by default.
     of_joints : bool
         Whether the components are joints.
+    secondary : bool
+        Whether figures and viewers leave it out unless it is asked for by name, such as accelerations.
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class Signal:
     zero: Any = False
     title: str = ""
     of_joints: bool = False
+    secondary: bool = False
 
     def __post_init__(self) -> None:
         names = tuple(self.names)

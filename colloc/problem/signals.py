@@ -60,7 +60,9 @@ def _of_joints(problem: Problem, quantity: str, zero: set[int]) -> Signal:
     lower, upper = problem.limits(quantity)
     held = ((lower == 0) & (upper == 0)) | _held(value(problem.instant), zero)
     names, units, title = model.names(quantity), quantity_units(model, quantity), f"joint {_TITLES[quantity]}"
-    return Signal(quantity, value, len(names), names, units, lower, upper, held, title, of_joints=True)
+    limits = {"lower": lower, "upper": upper, "zero": held}
+    kind = {"of_joints": True, "secondary": quantity == "qdd"}
+    return Signal(quantity, value, len(names), names, units, title=title, **limits, **kind)
 
 
 def quantity_units(model: Model, quantity: str) -> tuple[str, ...]:
@@ -117,6 +119,7 @@ def _joined(signals: Sequence[Signal]) -> Signal:
         [all(signal.zero[k] for signal, k in part) for part in places.values()],
         first.title,
         first.of_joints,
+        first.secondary,
     )
 
 
