@@ -21,6 +21,9 @@ from colloc.problem.track import Record, record
 from colloc.support.arguments import array, callback, expressions, instance_of, list_of, number, string, validated
 from colloc.support.checks import InputError
 
+_COMPONENTS = [(f"{name} {axis}", unit) for name, unit in (("force", "N"), ("moment", "N m")) for axis in "xyz"]
+_OFF = 0.002  # share of the range of a force or moment by which splines of a plate without a deviation may be off
+
 
 class Contact(NamedTuple):
     """The point at which a wrench meets the ground.
@@ -211,14 +214,18 @@ def recorded(
         About that point; none by default.
     deviation : float or shape (6,)
         Standard deviation of the noise: of the force [N] and of its moment about the origin [N m].
+        Leave it out for data that have been filtered.
     degree, pieces :
-        As in `track`. For an impact use degree 1 and as many pieces as there are intervals of samples.
+        As in `track`: where splines are off the record, as at a heel strike, there are more pieces. Without a deviation
+        they may be off by 0.2 % of the range of force and moment.
 
     Raises
     ------
     InputError
         For times that do not rise, fewer samples than degree + 1, and points or torques that are not finite under a
         force.
+    InputWarning
+        For splines that are further off than that, or than six deviations, in newtons and at the time.
 
     See Also
     --------
@@ -241,7 +248,11 @@ def recorded(
             f"{times[k]:g} s (number {k})"
         )
     moment = np.where(bare[:, None], 0.0, np.cross(at, force)) + np.where(np.isfinite(turn), turn, 0.0)
-    plate = record(f"load on {body}", times, np.hstack([force, moment]), deviation, degree, pieces)
+    values = np.hstack([force, moment])
+    ranges = np.ptp(values, axis=0)
+    largest = np.repeat([ranges[:3].max(), ranges[3:].max()], 3)  # of force and moment, whatever the direction
+    share = _OFF * largest / np.maximum(ranges, np.finfo(float).tiny)
+    plate = record(f"load on {body}", times, values, deviation, degree, pieces, share=share, components=_COMPONENTS)
     return applied(body, (0.0, 0.0, 0.0), partial(_recorded_wrench, plate))
 
 

@@ -30,11 +30,37 @@ def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
     which keeps interpolation well-conditioned up to the ends (de Boor 1978, chapter XIII). N - degree pieces, the
     largest number, interpolate.
     """
-    sites = np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times)
+    return _basis_between(
+        np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times), degree
+    )
+
+
+def _basis_between(sites: np.ndarray, degree: int) -> SplineBasis:
     inside = np.zeros(0)  # of a single polynomial, on fewer sites than there are neighbours
-    if pieces > 1:
+    if sites.size > degree + 1:
         inside = np.lib.stride_tricks.sliding_window_view(sites[1:-1], degree).mean(axis=1)
-    return SplineBasis.of(np.concatenate([times[:1], inside, times[-1:]]), degree, degree - 1)
+    return SplineBasis.of(np.concatenate([sites[:1], inside, sites[-1:]]), degree, degree - 1)
+
+
+def basis_on(times: np.ndarray, sites: np.ndarray, degree: int) -> SplineBasis:
+    """As `sample_basis`, on chosen samples: their indices, ascending ints from the first to the last."""
+    return _basis_between(times[sites], degree)
+
+
+def finer_sites(sites: np.ndarray, excess: np.ndarray, most: int) -> np.ndarray:
+    """Chosen samples with new ones halfway between those around samples that are off, a number at most in all.
+
+    `excess` says by how much each sample is off, shape (N,), and is zero where none is needed. Gaps between chosen
+    samples where it is largest come first, those with less than a third of it in a later round.
+    """
+    inside = np.maximum.reduceat(np.append(excess, 0.0), sites)[:-1]
+    inside = np.maximum(inside, excess[sites[1:]])
+    around = np.maximum(
+        inside, np.maximum(np.append(inside[1:], 0.0), np.append(0.0, inside[:-1]))
+    )  # in neighbours too
+    wide = np.flatnonzero((np.diff(sites) > 1) & (around > 0) & (around >= around.max() / 3))
+    chosen = wide[np.argsort(-around[wide], kind="stable")][: max(most - sites.size, 0)]
+    return np.sort(np.append(sites, (sites[chosen] + sites[chosen + 1]) // 2))
 
 
 def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -43,18 +69,18 @@ def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.nda
     In gaps of the record the sum of squared jumps of the highest derivative is minimised. Polynomials of the splines'
     degree are reproduced, also across gaps.
     """
-    Q, R = np.linalg.qr(_matrix(basis, times, 0))
+    Q, R = np.linalg.qr(spline_matrix(basis, times))
     U, s, Vt = np.linalg.svd(R)
     rank = int((s > _NONE * s[0]).sum())
     points, unseen = Vt[:rank].T @ ((U.T @ (Q.T @ values))[:rank] / s[:rank, None]), Vt[rank:].T
-    highest = _matrix(basis, (basis.breakpoints[1:] + basis.breakpoints[:-1]) / 2, basis.degree)
+    highest = spline_matrix(basis, (basis.breakpoints[1:] + basis.breakpoints[:-1]) / 2, basis.degree)
     jumps = np.diff(highest, axis=0) / np.abs(highest).max()
     return points - unseen @ np.linalg.lstsq(jumps @ unseen, jumps @ points, rcond=None)[0]
 
 
 def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Control points (size, k) of smoothing splines; the noise of each column of values (N, k) has a deviation, > 0."""
-    B, roughness = _matrix(basis, times, 0), _roughness(basis)
+    B, roughness = spline_matrix(basis, times), _roughness(basis)
     roughness *= np.trace(B.T @ B) / np.trace(roughness)
     # M-orthonormal combinations of control points, M = B'B + roughness: samples see of each the share g, roughness
     # 1 - g.
@@ -77,7 +103,7 @@ def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.nd
         return z / damped[np.argmin(rss / sigma / sigma + 2 * freedoms)]
 
 
-def _matrix(basis: SplineBasis, s: np.ndarray, derivative: int) -> np.ndarray:
+def spline_matrix(basis: SplineBasis, s: np.ndarray, derivative: int = 0) -> np.ndarray:
     """All basis functions, or derivatives of them, at all s: shape (s.size, size)."""
     interval = basis.interval(s)
     matrix = np.zeros((s.size, basis.size))
@@ -91,5 +117,5 @@ def _roughness(basis: SplineBasis) -> np.ndarray:
     points, weights = gauss(basis.degree)
     ends, widths = basis.breakpoints, np.diff(basis.breakpoints)
     s = (ends[:-1, None] + widths[:, None] * points).ravel()
-    D = _matrix(basis, s, (basis.degree + 1) // 2)
+    D = spline_matrix(basis, s, (basis.degree + 1) // 2)
     return D.T @ (D * np.outer(widths, weights).ravel()[:, None])

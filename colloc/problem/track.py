@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,16 @@ import numpy as np
 from colloc.curves.spline_basis import SplineBasis, cox_de_boor
 from colloc.problem.cost import Cost, integral
 from colloc.problem.rows import column, name_of
-from colloc.problem.smoothing import closest, sample_basis, smoothed
-from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text
+from colloc.problem.smoothing import basis_on, closest, finer_sites, sample_basis, smoothed, spline_matrix
+from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text, warn
+from colloc.support.display import short
 
 _HIGHEST = 7  # degree
 _MOST = 100  # polynomials by default: each costs operations at every node
+_FINEST = 400  # polynomials, where fewer are off the samples
+_NOISE = 6.0  # standard deviations by which splines may be off a sample
+_ROUNDING = 1e-9  # of the largest sample, and in its unit
+_OFF = 0.01  # share of the range of its samples by which a component without a deviation may be off
 
 
 @spelt
@@ -55,7 +60,8 @@ def track(
         Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration need two.
     pieces : int, optional
         Number of polynomials in the splines, at most N - degree, which interpolate. By default that number, but not
-        over 100: splines of longer records are least-squares fits unless they smooth.
+        over 100: splines of longer records are least-squares fits unless they smooth. Polynomials that are off a sample
+        by over 6 deviations, or without these by over 1 % of its component's range, are halved, up to 400 in all.
     name : str, optional
         Name of the term in reports.
 
@@ -64,6 +70,8 @@ def track(
     InputError
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
         samples; when the problem is made, for a function of another size than the values.
+    InputWarning
+        For splines that are off by more all the same, with the distance and the time.
 
     See Also
     --------
@@ -140,9 +148,21 @@ class Record:
 
 
 def record(
-    label: str, times: Any, values: Any, deviation: Any = 0.0, degree: int = 3, pieces: int | None = None
+    label: str,
+    times: Any,
+    values: Any,
+    deviation: Any = 0.0,
+    degree: int = 3,
+    pieces: int | None = None,
+    *,
+    share: Any = _OFF,
+    components: Sequence[tuple[str, str]] | None = None,
 ) -> Record:
-    """Splines through samples, with arguments and errors of `track`; errors begin with the label."""
+    """Splines through samples, with arguments, warnings and errors of `track`, which begin with the label.
+
+    Without a deviation, splines may be off by a share of a component's range, a float or an array of shape (k,).
+    Components have names and units for the warning.
+    """
     text("track name", label)
     t = finite_array(f"times of {label!r}", times, (None,))
     count(f"degree of {label!r}", degree, at_least=1, at_most=_HIGHEST)
@@ -169,10 +189,41 @@ def record(
     deviations = finite_array(f"deviation of {label!r}", deviation, (y.shape[1],))
     if (deviations < 0).any():
         raise InputError(f"deviation of {label!r} must not be negative, got {quoted(deviation)}")
-    if pieces is None:
-        pieces = min(t.size - degree, _MOST)
-    basis = sample_basis(t, degree, count(f"pieces of {label!r}", pieces, at_least=1, at_most=t.size - degree))
-    points = np.zeros((basis.size, y.shape[1]))
+    size = min(t.size - degree, _MOST) if pieces is None else pieces
+    basis = sample_basis(t, degree, count(f"pieces of {label!r}", size, at_least=1, at_most=t.size - degree))
+    ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
+    allowed = np.where(deviations > 0, _NOISE * deviations, share * ranges)
+    most = basis.intervals if pieces is not None else max(min(t.size - degree, _FINEST), basis.intervals)
+    basis, points, off = _fitted(t, y, basis, deviations, allowed, most)
+    named = components or [(f"component {k}", "") for k in range(y.shape[1])]
+    _check_misfit(label, t, off / np.maximum(allowed, _ROUNDING), off, deviations, basis.intervals, named)
+    return Record(t, np.nanmax(np.abs(y), axis=0), present, basis, points)
+
+
+def _fitted(
+    t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray, allowed: np.ndarray, most: int
+) -> tuple[SplineBasis, np.ndarray, np.ndarray]:
+    """Splines with enough pieces: their basis, control points, and distances from samples (N, k), zero where missing.
+
+    Smoothing splines have one strength for a whole component. A component that is off somewhere, as at an impact, is
+    not smoothed any more, but fitted by more pieces there.
+    """
+    sharp, degree = deviations == 0, basis.degree
+    sites = np.linspace(0, t.size - 1, basis.intervals + degree).astype(int)
+    while True:
+        points = _control_points(t, y, basis, np.where(sharp, 0.0, deviations))
+        off = np.nan_to_num(np.abs(spline_matrix(basis, t) @ points - y))
+        excess = off / np.maximum(allowed, _ROUNDING * np.nanmax(np.abs(y), axis=0) + _ROUNDING)
+        wrong = np.where(excess > 1, excess, 0.0)
+        finer = finer_sites(sites, wrong.max(axis=1), most + degree)
+        if finer.size == sites.size or not wrong.any():
+            return basis, points, off
+        basis, sites, sharp = basis_on(t, finer, degree), finer, sharp | wrong.any(axis=0)
+
+
+def _control_points(t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray) -> np.ndarray:
+    """Control points (size, k) of the closest splines, or of smoothing ones for components with a deviation."""
+    points, present = np.zeros((basis.size, y.shape[1])), ~np.isnan(y)
     patterns, of_component = np.unique(present, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         alike = of_component.ravel() == number
@@ -181,7 +232,29 @@ def record(
             points[:, exact] = closest(basis, t[pattern], y[np.ix_(pattern, exact)])
         if noisy.size:
             points[:, noisy] = smoothed(basis, t[pattern], y[np.ix_(pattern, noisy)], deviations[noisy])
-    return Record(t, np.nanmax(np.abs(y), axis=0), present, basis, points)
+    return points
+
+
+def _check_misfit(
+    label: str,
+    t: np.ndarray,
+    excess: np.ndarray,
+    off: np.ndarray,
+    deviations: np.ndarray,
+    pieces: int,
+    components: Sequence[tuple[str, str]],
+) -> None:
+    """Warn of splines that are off their samples by more than is allowed, with the distance and the time."""
+    sample, k = (int(index) for index in np.unravel_index(np.argmax(excess), excess.shape))
+    if excess[sample, k] <= 1:
+        return
+    name, unit = components[k]
+    here = f" {unit}" if unit else ""
+    stated = f"a deviation of {short(deviations[k])}{here}" if deviations[k] else "no deviation"
+    warn(
+        f"{label!r}: splines of {pieces} pieces are off by {short(off[sample, k])}{here} in {name} at "
+        f"{t[sample]:g} s, with {stated} stated; try more pieces=, a smaller degree=, or deviation= if this is noise"
+    )
 
 
 def _inside(breakpoints: np.ndarray, t: ca.SX) -> list[ca.SX]:

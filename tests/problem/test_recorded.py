@@ -111,6 +111,43 @@ def test_what_is_no_record_is_refused(arguments: tuple, message: str):
         ground.recorded("elbow", *arguments)
 
 
+def strike(seconds: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
+    """Times at 1000 Hz and a vertical force with a heel strike of 600 N in 8 ms at 0.5 s, on a step of 1000 N."""
+    t = np.linspace(0.0, seconds, int(1000 * seconds) + 1)
+    force = 1000.0 / (1 + np.exp(-(t - 0.5) / 0.002)) + 600.0 * np.exp(-(((t - 0.51) / 0.004) ** 2))
+    return t, np.column_stack([0 * t, force, 0 * t])
+
+
+@pytest.mark.parametrize("degree", [1, 3, 5])
+def test_a_heel_strike_stays_sharp_and_the_rest_is_smoothed(degree: int):
+    t, force = strike()
+    noisy = force + 5.0 * np.random.default_rng(0).standard_normal(force.shape)
+    load = ground.recorded(
+        "elbow", t, noisy, np.tile([0.1, 0.0, 0.0], (t.size, 1)), degree=degree, deviation=[5.0] * 3 + [0.5] * 3
+    )
+    off = wrench_of(load, t)[:, :3] - force
+    assert np.abs(off).max() < 8 * 5.0
+    assert np.sqrt(np.mean(off[(t < 0.4) | (t > 0.6)] ** 2)) < 5.0 / 2
+
+
+def test_a_plate_that_pieces_cannot_follow_warns_with_newtons_and_time():
+    t, force = strike()
+    point, deviation = np.tile([0.1, 0.0, 0.0], (t.size, 1)), [5.0] * 3 + [0.5] * 3
+    with pytest.warns(co.support.InputWarning, match="splines of 50 pieces are off by") as warnings:
+        load = ground.recorded("elbow", t, force, point, deviation=deviation, pieces=50)
+    assert len(warnings) == 1
+    off = np.abs(wrench_of(load, t)[:, 1] - force[:, 1])
+    said = str(warnings[0].message)
+    assert f"off by {off.max():.4g} N in force y at {t[off.argmax()]:g} s, with a deviation of 5 N stated" in said
+
+
+def test_a_filtered_plate_of_a_walk_is_followed_within_a_fifth_of_a_percent():
+    """136 samples at 100 Hz, which are more than a hundred pieces."""
+    t, force = strike(1.35)
+    load = ground.recorded("elbow", t[::10], force[::10], np.tile([0.1, 0.0, 0.0], (136, 1)))
+    assert np.abs(wrench_of(load, t[::10])[:, :3] - force[::10]).max() < 0.002 * np.ptp(force)
+
+
 # -- files to tracked motions to files ---------------------------------------------------------------------------------
 
 

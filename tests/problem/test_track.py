@@ -93,6 +93,18 @@ def test_samples_are_interpolated_with_textbook_order(degree: int):
     assert np.log2(errors[0] / errors[1]) > degree + 0.5
 
 
+def test_long_records_get_the_pieces_that_they_need_or_a_warning():
+    """Twenty seconds with a fast part: 100 pieces of 0.2 s would be off by 0.7."""
+    t = np.linspace(0, 20, 2001)
+    y = np.sin(t) + np.where(np.abs(t - 10) < 0.5, np.sin(4 * np.pi * (t - 10)) ** 3, 0.0)
+    found = splines(record("record", t, y), t)[0][:, 0]
+    assert np.abs(found - y).max() < 0.01 * np.ptp(y)
+    with pytest.warns(co.support.InputWarning, match="'chirp': splines of 100 pieces are off by 0.* in component 0 at"):
+        record("chirp", t, y, pieces=100)
+    quiet = record("record", t, np.sin(t))
+    assert quiet.basis.intervals == 100
+
+
 def test_cubic_splines_are_those_of_scipy():
     """Not-a-knot, on the same breakpoints: five samples, whose middle one is the only breakpoint inside."""
     from scipy.interpolate import make_interp_spline
