@@ -357,7 +357,7 @@ class _MjcfReader:
         """Gear ratio and torque limits of the joints that actuators drive, by their names."""
         m = self.m
         driven: dict[str, tuple[float, tuple[float, float]]] = {}
-        for a in range(0 if "actuation" in self._off else m.nu):
+        for a in range(0 if "actuation" in self._off else getattr(m, "nactuator", m.nu)):
             label, kind, target = (
                 self._named(m.actuator, a, "actuator"),
                 int(m.actuator_trntype[a]),
@@ -375,7 +375,7 @@ class _MjcfReader:
             for what, field in (("armature", "actuator_armature"), ("damping", "actuator_damping")):
                 if np.any(getattr(m, field, np.zeros(a + 1))[a]):  # MuJoCo 3 has no such thing
                     self.notes.leave_out(f"{what} of an actuator", "the file", label)
-            name, gear = self.joint_names[target], float(m.actuator_gear[a][0])
+            name, gear = self.joint_names[target], float(m.actuator_gear[self._first_of("out", a)][0])
             low, high = self._force_range(a)
             low, high = sorted((gear * low, gear * high)) if gear else (0.0, 0.0)
             if name in driven:
@@ -392,8 +392,8 @@ class _MjcfReader:
         k = int(m.site_bodyid[site])
         if reference >= 0 or not self._plain(a) or not k:
             return False
-        axes = rotation_of(m.site_quat[site])
-        force, moment = axes @ m.actuator_gear[a][:3], axes @ m.actuator_gear[a][3:]
+        axes, gear = rotation_of(m.site_quat[site]), m.actuator_gear[self._first_of("out", a)]
+        force, moment = axes @ gear[:3], axes @ gear[3:]
         push, (low, high) = float(np.linalg.norm(force)), self._force_range(a)
         if push:
             arm = float(force @ moment) / push**2  # m
@@ -403,13 +403,13 @@ class _MjcfReader:
                 return True
             return False
         j, axis = int(m.body_jntadr[k]), int(np.abs(moment).argmax())
-        gear = float(moment[axis])
+        turn = float(moment[axis])
         alone = m.body_jntnum[k] == 1 and not m.body_parentid[k] and m.jnt_type[j] in (_FREE, _BALL)
-        if not (alone and self._quaternions and gear and np.abs(np.delete(moment, axis)).max() <= _ALIGNED * abs(gear)):
+        if not (alone and self._quaternions and turn and np.abs(np.delete(moment, axis)).max() <= _ALIGNED * abs(turn)):
             return False
-        coordinate, (least, most) = f"{self._turned_name(j)}_r{'xyz'[axis]}", sorted((gear * low, gear * high))
-        before = driven.get(coordinate, (gear, (0.0, 0.0)))[1]
-        driven[coordinate] = gear, (before[0] + least, before[1] + most)
+        coordinate, (least, most) = f"{self._turned_name(j)}_r{'xyz'[axis]}", sorted((turn * low, turn * high))
+        before = driven.get(coordinate, (turn, (0.0, 0.0)))[1]
+        driven[coordinate] = turn, (before[0] + least, before[1] + most)
         return True
 
     def _moved_by(self, kind: int, target: int) -> list[str]:
@@ -426,11 +426,17 @@ class _MjcfReader:
         """Force range of an actuator before its gear: its limits, and those of a plain motor's control."""
         m = self.m
         low, high = tuple(m.actuator_forcerange[a]) if m.actuator_forcelimited[a] else (-math.inf, math.inf)
-        if self._plain(a) and m.actuator_ctrllimited[a]:
+        control = self._first_of("ctrl", a)
+        if self._plain(a) and m.actuator_ctrllimited[control]:
             gain = m.actuator_gainprm[a][0]
-            ends = sorted(gain * end for end in m.actuator_ctrlrange[a])
+            ends = sorted(gain * end for end in m.actuator_ctrlrange[control])
             low, high = max(low, ends[0]), min(high, ends[1])
         return low, high
+
+    def _first_of(self, what: str, a: int) -> int:
+        """Index of an actuator's first input ("ctrl") or output ("out"), of which it has several since MuJoCo 4."""
+        first = getattr(self.m, f"actuator_{what}adr", None)
+        return a if first is None else int(first[a])
 
     def _plain(self, a: int) -> bool:
         """Whether an actuator's force is its control times a number."""

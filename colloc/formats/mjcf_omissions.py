@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,18 @@ from colloc.support.display import short, shown
 
 _SPEED, _STEP = 1.0, 0.3  # of the sample motion [rad/s, m/s], and time from the first posture to its posture [s]
 _TELLING = 1e-6  # share of the torques below which a force is not mentioned
-_OF_TENDONS = ("tendon_stiffness", "tendon_damping", "tendon_armature")  # the last is not in older versions
 _FREE, _BALL = 0, 1  # kinds of MuJoCo's joints
+# Forces that are not read, with the fields of a compiled model that hold them; older versions do not have all.
+_FIELDS = {
+    "springs, dampers and armatures of tendons": (
+        "tendon_stiffness", "tendon_stiffnesspoly", "tendon_damping", "tendon_dampingpoly", "tendon_armature"
+    ),
+    "springs and dampers of joints beyond the linear": ("jnt_stiffnesspoly", "jnt_springyield", "dof_dampingpoly"),
+    "dampers and armatures of actuators": ("actuator_damping", "actuator_dampingpoly", "actuator_armature"),
+    "flexible bodies": (
+        "flex_stiffness", "flex_bending", "flex_damping", "flex_edgestiffness", "flex_edgedamping"
+    ),
+}  # fmt: skip
 
 
 def omitted_forces(compiled: Any) -> list[str]:
@@ -51,9 +62,9 @@ def _omissions(m: Any) -> dict[str, Callable[[Any], None]]:
     def without_medium(model: Any) -> None:
         model.opt.density = model.opt.viscosity = 0.0
 
-    def without_tendons(model: Any) -> None:
-        for name in of_tendons:
-            getattr(model, name)[:] = 0.0
+    def without_fields(model: Any, fields: Sequence[str]) -> None:
+        for field in fields:
+            getattr(model, field)[:] = 0.0
 
     def without_springs(model: Any) -> None:
         model.jnt_stiffness[balls] = 0.0
@@ -64,16 +75,23 @@ def _omissions(m: Any) -> dict[str, Callable[[Any], None]]:
     omissions: dict[str, Callable[[Any], None]] = {}
     if m.opt.density or m.opt.viscosity:
         omissions[f"the medium (density {m.opt.density:g}, viscosity {m.opt.viscosity:g})"] = without_medium
-    of_tendons = [name for name in _OF_TENDONS if hasattr(m, name)]
-    acting = [k for k in range(m.ntendon) if any(np.any(getattr(m, name)[k]) for name in of_tendons)]
-    if names := [m.tendon(k).name or f"tendon{k}" for k in acting]:
-        omissions[f"springs, dampers and armatures of tendons ({shown(names, 6)})"] = without_tendons
+    for what, fields in _FIELDS.items():
+        acting = [field for field in fields if np.any(getattr(m, field, 0.0))]
+        if acting:
+            omissions[what + _tendons(m, acting)] = partial(without_fields, fields=acting)
     balls = np.flatnonzero(((m.jnt_type == _FREE) | (m.jnt_type == _BALL)) & (m.jnt_stiffness != 0))
     if balls.size:
         omissions["springs of free and ball joints"] = without_springs
     if m.body_gravcomp.any():
         omissions["gravity compensation"] = without_compensation
     return omissions
+
+
+def _tendons(m: Any, fields: Sequence[str]) -> str:
+    """The names of tendons on which some fields act, in brackets."""
+    rows = [np.reshape(getattr(m, field), (m.ntendon, -1)).any(axis=1) for field in fields if field[:6] == "tendon"]
+    names = [m.tendon(int(k)).name or f"tendon{k}" for k in np.flatnonzero(np.any(rows, axis=0))]
+    return f" ({shown(names, 6)})" if names else ""
 
 
 def _torques(m: Any) -> np.ndarray:

@@ -421,6 +421,49 @@ def test_what_changes_torques_and_is_left_out_warns_with_its_size(tmp_path, tend
     assert max(sizes) * 0.999 <= missing <= sum(sizes) * 1.001
 
 
+STIFFER = """<mujoco><worldbody><body><joint name="a" stiffness="2 0.5" damping="1 0.3"/>
+  <geom size="0.1" pos="0.5 0 0"/></body></worldbody></mujoco>"""
+CORD = """<mujoco><worldbody><body name="cord"><flexcomp name="f" type="grid" dim="1" count="3 1 1" spacing="0.05 1 1"
+  radius="0.01" mass="1"><edge equality="false" stiffness="100" damping="10"/></flexcomp></body>
+  </worldbody></mujoco>"""
+DRIVEN = """<mujoco><worldbody><body><joint name="a"/><geom size="0.1" pos="0.5 0 0"/></body></worldbody>
+  <actuator><motor joint="a" armature="0.3" damping="0.2"/></actuator></mujoco>"""
+
+
+@pytest.mark.skipif(not hasattr(mj.MjModel, "nactuator"), reason="these elements are new in MuJoCo 4")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(STIFFER, "joints beyond the linear"), (CORD, "flexible bodies"), (DRIVEN, "armatures of actuators")],
+)
+def test_forces_of_newer_files_that_are_left_out_warn_with_their_sizes(tmp_path, text, words):
+    path = written(tmp_path, text)
+    with pytest.warns(co.support.InputWarning, match=f"are left out: .*{words}: torques change by") as issued:
+        model = co.formats.from_mjcf(path).model
+    m = mj.MjModel.from_xml_path(str(path))
+    data, rng = mj.MjData(m), np.random.default_rng(0)
+    data.qvel[:] = rng.standard_normal(m.nv)
+    mj.mj_integratePos(m, data.qpos, data.qvel, 0.3)
+    data.qacc[:] = rng.standard_normal(m.nv)
+    mj.mj_inverse(m, data)
+    read = np.ravel(co.Evaluator(model).torque(data.qpos, data.qvel, data.qacc))
+    missing = 100 * np.abs(read - data.qfrc_inverse).max() / np.abs(data.qfrc_inverse).max()
+    assert missing == pytest.approx(float(re.findall(r"change by (\S+) %", str(issued[0].message))[0]), rel=1e-3)
+
+
+@pytest.mark.skipif(not hasattr(mj.MjModel, "nactuator"), reason="such actuators are new in MuJoCo 4")
+def test_motors_after_one_with_two_inputs_have_their_own_ranges(tmp_path):
+    joint = '<joint name="{0}"/><geom size="0.1" pos="0.5 0 0"/>'
+    text = (
+        f"<mujoco><worldbody><body>{joint.format('a')}<body>{joint.format('b')}</body></body></worldbody><actuator>"
+        '<dcmotor name="both" joint="a" motorconst="1.0" resistance="1.0" input="pos vel" controller="0 0 5"/>'
+        '<motor joint="b" gear="-3" ctrlrange="-1 2" ctrllimited="true"/></actuator></mujoco>'
+    )
+    assert mj.MjModel.from_xml_string(text).nu == 3
+    reading = co.formats.from_mjcf(written(tmp_path, text))
+    assert dict(reading.gears) == {"a": 1.0, "b": -3.0}
+    assert [limit.tolist() for limit in reading.model.limits("torque")] == [[-math.inf, -6.0], [math.inf, 3.0]]
+
+
 RESISTED = (
     '<mujoco><option gravity="1 2 -9"/><worldbody>'
     '<body name="a" pos="1 2 3"><joint name="f" type="free" armature="0.3" damping="0.7" frictionloss="0.2"/>'
