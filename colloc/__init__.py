@@ -130,7 +130,8 @@ _PACKAGES = {
     "solution": "Sample PhasesSolution Verification mirrored",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": (
-        "coordinate_table ground_reaction_table piece_coefficients to_csv to_dataframe to_joint_trajectory torque_table"
+        "coordinate_table ground_reaction_table joint_contact_table muscle_table piece_coefficients signal_table "
+        "to_csv to_dataframe to_joint_trajectory torque_table"
     ),
     "support": "InputWarning",
     "sweeps": "Independent Optima Processes Sweep",

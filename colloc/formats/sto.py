@@ -21,6 +21,9 @@ _CONVENTIONS = (
     (r".*force.*_v[xyz]|.*_force", "N"),
     (r".*force.*_p[xyz]", "m"),
     (r".*(torque|moment).*_m?[xyz]|.*_moment", "N m"),
+    (r".*_on_.*_in_.*_f[xyz]", "N"),
+    (r".*_on_.*_in_.*_m[xyz]", "N m"),
+    (r".*_on_.*_in_.*_p[xyz]", "m"),
     (r".*/activation|.*\.activation|.*_activation|.*_excitation", ""),
 )
 # Entries of a head about the table itself or its writer.

@@ -19,6 +19,13 @@ from colloc.support.checks import InputError, as_tuple, finite_array, instance, 
 
 _BARE = 1e-9  # of the largest vertical force: one that is rounding, of which there is no centre of pressure
 
+_MUSCLE_STATES = {  # signals of muscles, and what OpenSim's names of states and controls end in
+    "activation": "/activation",
+    "fiber_length": "/fiber_length",
+    "tension": "/normalized_tendon_force",
+    "excitation": "",
+}
+
 
 @spelt
 def coordinate_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
@@ -204,6 +211,123 @@ def ground_reaction_table(
     columns = {name: values for name, (values, _) in reactions.items()}
     units = {name: unit for name, (_, unit) in reactions.items()}
     return TimeSeriesTable(times, columns, units, {"header": "Ground reactions"})
+
+
+@spelt
+def joint_contact_table(
+    solution: Solution | PhasesSolution, bodies: str | Sequence[str], t: Any = None
+) -> TimeSeriesTable:
+    """The contact forces of joints over time, as OpenSim's analysis JointReaction writes them (.sto).
+
+    For the joint "knee" of a body "tibia" these are the force on the tibia, knee_on_tibia_in_ground_fx to _fz, the
+    moment about the joint, _mx to _mz, and the place of the joint on the tibia, _px to _pz, all in the world's axes.
+    Joints have the names of their coordinates, which may differ from those of a file of OpenSim's.
+
+    Parameters
+    ----------
+    solution : Solution or PhasesSolution
+    bodies : str or sequence of str
+        The bodies beyond the joints.
+    t : shape (N,), optional [s]
+        As in `coordinate_table`.
+
+    Returns
+    -------
+    TimeSeriesTable
+        [N, N m, m]
+
+    Raises
+    ------
+    InputError
+        As in `coordinate_table`, and for a joint that a muscle of unknown direction crosses, see
+        `Instant.joint_contact`.
+
+    See Also
+    --------
+    colloc.muscles.JointContact, muscle_table
+
+    Examples
+    --------
+    >>> co.storage.joint_contact_table(solution, "elbow").names[:2]
+    ('elbow_on_elbow_in_ground_fx', 'elbow_on_elbow_in_ground_fy')
+    """
+    times = _times(solution, t)
+    names = (
+        (bodies,) if isinstance(bodies, str) else tuple(text("body of a joint", b) for b in as_tuple("bodies", bodies))
+    )
+    columns: dict[str, np.ndarray] = {}
+    for body in names:
+        values = solution.evaluate(partial(_joint_contact, body), times)
+        model = next(iter(solution.phases.values())).problem.model
+        stem = f"{model.bodies[model.index(body)].joint_name}_on_{body}_in_ground_"
+        columns |= dict(zip([f"{stem}{what}{axis}" for what in "fmp" for axis in "xyz"], values.T, strict=True))
+    units = {name: {"f": "N", "m": "N m", "p": "m"}[name[-2]] for name in columns}
+    return TimeSeriesTable(times, columns, units, {"header": "Joint Reaction Loads"})
+
+
+def _joint_contact(body: str, now: Instant) -> ca.SX:
+    """Contact force on a body, its moment about the joint on the body, and the place of the joint, SX, shape (9,)."""
+    force, moment = now.joint_contact(body)
+    frame, model = now.frame(body), now.model
+    index = model.index(body)
+    parent, joint = model.parents[index], model.bodies[index].joint
+    before = joint.before[:3, 3]
+    on_parent = before if parent < 0 else now.point(model.bodies[parent].name, before).position
+    on_body = frame[:3, 3] - frame[:3, :3] @ joint.after[:3, :3].T @ joint.after[:3, 3]
+    turned = frame[:3, :3] @ force
+    return ca.vertcat(turned, frame[:3, :3] @ moment + ca.cross(on_parent - on_body, turned), on_body)
+
+
+@spelt
+def muscle_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeriesTable:
+    """The states of muscles over time, in columns with the names of OpenSim's states and controls (.sto).
+
+    For a muscle "flexor" these are /forceset/flexor/activation, /forceset/flexor/fiber_length,
+    /forceset/flexor/normalized_tendon_force of a compliant tendon, and /forceset/flexor, its excitation, if that is
+    the control. OpenSim's analysis of muscles has a file for each quantity, with a column for each muscle: write
+    ``signal_table(solution, "tendon_force")`` and the like.
+
+    Parameters
+    ----------
+    solution : Solution or PhasesSolution
+    t : shape (N,), optional [s]
+        As in `coordinate_table`.
+
+    Returns
+    -------
+    TimeSeriesTable
+
+    Raises
+    ------
+    InputError
+        As in `coordinate_table`, and for a motion without muscles.
+
+    See Also
+    --------
+    signal_table, joint_contact_table, coordinate_table
+
+    Examples
+    --------
+    >>> points = co.muscles.ViaPoint("shoulder", (-0.3, 0.03, 0)), co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0))
+    >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath(points), 900.0, 0.15, 0.2)
+    >>> part = co.muscles.Muscles(two_link(), [flexor], reserves={"shoulder": 50.0, "elbow": 50.0})
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
+    >>> ends = co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)
+    >>> bent = co.solve(co.Problem(two_link(), 0.5, effort, ends, parts=[part]), co.Radau(10))
+    >>> co.storage.muscle_table(bent).names
+    ('/forceset/flexor/activation', '/forceset/flexor/fiber_length')
+    """
+    times, known = _times(solution, t), solution.signals.definitions
+    if not {"activation", "fiber_length"} <= set(known):
+        raise InputError("a table of muscles needs a motion with muscles: see colloc.muscles.Muscles")
+    columns: dict[str, np.ndarray] = {}
+    units: dict[str, str] = {}
+    for name, ending in _MUSCLE_STATES.items():
+        if name in known:
+            table = signal_table(solution, name, times)
+            columns |= {f"/forceset/{muscle}{ending}": values for muscle, values in table.columns.items()}
+            units |= {f"/forceset/{muscle}{ending}": unit for muscle, unit in table.units.items()}
+    return TimeSeriesTable(times, columns, units, {"header": "States of muscles"})
 
 
 def _wrench(bodies: Sequence[str], now: Instant) -> ca.SX:
