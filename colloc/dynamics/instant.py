@@ -60,7 +60,10 @@ RATES = ("jerk", "tau_rate", "signal_rates")
 
 @dataclass(frozen=True, eq=False)
 class Instant(Named[ca.SX]):
-    """The state of the mechanism at one time, in symbols; unknowns and parameters of the problem are attributes.
+    """The state of the mechanism at one time, in symbols.
+
+    Unknowns and parameters of the problem are attributes, and so are signals of its parts, such as the lengths of
+    cables.
 
     Parameters
     ----------
@@ -77,6 +80,8 @@ class Instant(Named[ca.SX]):
         Loads on the links at this instant, if known.
     pull_across : callable, optional
         Instant and body -> Reaction or None: the pull of muscles across the joint of the body, see `joint_contact`.
+    functions : mapping of str to callable
+        Signals of parts as functions of the instant, Instant -> SX, shape (size,).
 
     Examples
     --------
@@ -102,6 +107,7 @@ class Instant(Named[ca.SX]):
     rates: tuple[ca.SX, ca.SX] | None = None
     loads: Sequence[Load] | None = None
     pull_across: Callable[[Instant, str], Reaction | None] | None = None
+    part_signals: Mapping[str, Callable[[Instant], ca.SX]] = field(default_factory=dict)
 
     @property
     def jerk(self) -> ca.SX:
@@ -129,8 +135,20 @@ class Instant(Named[ca.SX]):
             raise InputError(f"{name} is known along the motion of a problem only, not in an evaluator or in control")
         return self.rates[RATES.index(name)]
 
-    def _named(self) -> dict[str, ca.SX]:
-        return {**self.signals, **self.states, **self.constants, **self.parameters}
+    def _named(self) -> dict[str, Any]:
+        return {**self.part_signals, **self.signals, **self.states, **self.constants, **self.parameters}
+
+    def _value(self, name: str) -> ca.SX:
+        if self._named()[name] is not self.part_signals.get(name):
+            return super()._value(name)
+        if name not in self._of_parts:
+            self._of_parts[name] = self.part_signals[name](self)
+        return self._of_parts[name]
+
+    @cached_property
+    def _of_parts(self) -> dict[str, ca.SX]:
+        """Signals of parts that were read, by name."""
+        return {}
 
     def _legal(self) -> list[str]:
         return [*RESERVED, *self._named()]

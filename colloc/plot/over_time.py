@@ -38,7 +38,7 @@ from colloc.support.display import shown
 TIME = "time [s]"
 _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
 _RELEVANT = 5.0  # bounds beyond this multiple of the largest value are not shown
-_NOTHING = 1e-9  # smaller variations, in the unit, count as constant
+_NOTHING = 1e-9  # smaller variations, in the unit, count as constant; of others of the unit, as rounding
 _QUATERNIONS = {"q": "unit quaternion", "qd": "angular velocity [rad/s]"}
 _BEARING = "bearing force [N]", "bearing moment [N m]"
 _CONTACT = "contact force [N]", "contact moment [N m]"  # without the pull of muscles across the joints
@@ -253,6 +253,10 @@ class Panel(NamedTuple):
     members: list[int]  # numbers of the components
     label: str  # label of the axis
 
+    @property
+    def unit(self) -> str:
+        return self.signal.units[self.members[0]]
+
 
 class Curve(NamedTuple):
     """A solution in a figure: its line style, and its legend entry if there are several."""
@@ -407,8 +411,11 @@ def torque_panels(*solutions: Solution | PhasesSolution) -> list[Panel]:
 
 
 def signal_panels(solutions: Sequence[Solution | PhasesSolution], names: Iterable[str]) -> list[Panel]:
-    """Panels of given signals, by unit, and torques also by size; without components held at zero."""
-    drawn: list[Panel] = []
+    """Panels of given signals, by unit, and torques also by size.
+
+    Components held at zero are left out, and panels of rounding beside others of their unit: forces that cancel.
+    """
+    names, drawn = list(names), list[Panel]()
     for name in names:
         signals = [solution.signals.definitions[name] for solution in solutions]
         if name == "tau":
@@ -419,7 +426,20 @@ def signal_panels(solutions: Sequence[Solution | PhasesSolution], names: Iterabl
         for k in np.flatnonzero(free).tolist():
             by_unit.setdefault(signals[0].units[k], []).append(k)
         drawn += [_unit_panel(signals[0], members) for members in by_unit.values()]
-    return drawn
+    return _visible(drawn, solutions)
+
+
+def _visible(drawn: Sequence[Panel], solutions: Sequence[Solution | PhasesSolution]) -> list[Panel]:
+    """Panels without those whose values are rounding beside those of others with the same unit."""
+    names = {panel.signal.name for panel in drawn}
+    each = [solution.signals.at(None, *names) if names else {} for solution in solutions]
+    sizes: list[float] = []
+    largest: dict[str, float] = {}
+    for panel in drawn:
+        values = [np.asarray(values[panel.signal.name])[..., panel.members] for values in each]
+        sizes.append(max(float(np.nanmax(np.abs(array), initial=0.0)) for array in values))
+        largest[panel.unit] = max(largest.get(panel.unit, 0.0), sizes[-1])
+    return [p for p, size in zip(drawn, sizes, strict=True) if size >= _NOTHING * largest[p.unit]]
 
 
 def _unit_panel(signal: Signal, members: list[int]) -> Panel:

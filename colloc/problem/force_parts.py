@@ -150,7 +150,7 @@ class Thrusters(Part):
 class Cable:
     """A straight cable without mass that only pulls, from a point of a body to the world or to another body.
 
-    Its length is free: a winch at one end pays it out. State the speed of a winch by `path` and `Cables.lengths`.
+    Its length is free: a winch at one end pays it out.
 
     Parameters
     ----------
@@ -214,7 +214,8 @@ class Cable:
 class Cables(Part):
     """Cables that pull bodies, as a part of a problem: a cable robot, a crane, a tether between two satellites.
 
-    Tensions are the unknown signal `<name>_tension` [N], lengths are the signal `<name>_length` [m]. The joints between
+    Tensions are the unknown signal `<name>_tension` [N], lengths are the signal `<name>_length` [m]; instants carry
+    both, as in ``co.path(lambda now: now.cable_length, upper=2.0)``. The joints between
     the world and the bodies are passive, unless `Motors` drive them. The two ends of a cable must not meet: its
     direction is undefined there.
 
@@ -495,7 +496,7 @@ class Grip(Part):
     moment : float [N m]
         Largest moment about the joint's origin.
     name : str
-        Of the signal with the components along the normal and across it [N].
+        Of the signal with the components along the normal and across it [N], which instants carry.
 
     Examples
     --------

@@ -28,8 +28,8 @@ from colloc.problem.statement import Statement, brought, named
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
 from colloc.problem.validate import checked_statement
-from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
-from colloc.support.display import Table, Tabular
+from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name, warn
+from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -119,6 +119,7 @@ class Phases(Tabular, Portable):
         object.__setattr__(self, "subject_to", links)
         object.__setattr__(self, "phases", _alike(self.noun, phases, links))
         _ = self.rows, self.costs
+        _doubt_motors(self.noun, self.phases)
 
     @property
     def statements(self) -> Iterable[Statement]:
@@ -252,6 +253,17 @@ def checked_problems(noun: str, problems: Any) -> dict[str, Problem]:
         text(f"name of a {noun}", name)
         instance(f"{noun} {name!r}", problem, Problem)
     return dict(problems)
+
+
+def _doubt_motors(noun: str, phases: Mapping[str, Problem]) -> None:
+    """InputWarning for joints that are passive in one phase, and have ideal motors of any torque in another."""
+    passive = {joint: name for name, problem in phases.items() for joint in problem.passive}
+    for name, problem in phases.items() if passive else ():
+        if joints := [joint for joint in problem.free_motors if joint in passive]:
+            warn(
+                f"{noun} {name!r} has ideal motors at joints {shown(joints)}, which are passive in {noun} "
+                f"{passive[joints[0]]!r}: add the part that moves them, or hold their torques at zero by co.bounds"
+            )
 
 
 def _alike(noun: str, phases: Mapping[str, Problem], statements: Iterable[Statement]) -> dict[str, Problem]:

@@ -191,7 +191,7 @@ class Problem(Tabular, Portable):
             object.__setattr__(self, name, value)
         check_loads(self.model, self.all_loads)
         _ = self.coordinates
-        check_unique((*self.all_unknowns, *self.all_parameters))
+        check_unique((*self.all_unknowns, *self.all_parameters), self.part_signals)
         check_ends(self)
         check_lengths(self)
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
@@ -330,6 +330,15 @@ class Problem(Tabular, Portable):
         at_rest = () if self.coordinates is None else self.coordinates.passive  # which have no torque as it is
         idle = [joint for joint in names if joint not in self._drivers and joint not in (*self._locked, *at_rest)]
         return tuple(joint for joint in idle if self._drivers or joint in added)
+
+    @property
+    def free_motors(self) -> tuple[str, ...]:
+        """Joints with an ideal motor of any torque: no part drives them, nothing limits or prescribes it."""
+        lower, upper = self.limits("tau")
+        slopes = np.array([equation.slopes for equation in self.torque_equations]).reshape(-1, self.model.n)
+        free = (lower == -np.inf) & (upper == np.inf) & ~slopes.any(axis=0)
+        joints = np.array(self.model.joint_names)[free].tolist()
+        return tuple(joint for joint in joints if joint not in self._drivers and joint not in self._locked)
 
     @cached_property
     def _drivers(self) -> Drivers:
@@ -623,6 +632,7 @@ def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = No
         rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
         constants={u.name: u.symbol for u in problem.constants},
         parameters={p.name: p.symbol for p in problem.all_parameters},
+        part_signals={signal.name: signal.at for signal in problem.part_signals},
     )
 
 

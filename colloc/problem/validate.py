@@ -14,6 +14,7 @@ from colloc.model import Load, Model
 from colloc.problem.cost import Term
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.part import Part
+from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, Statement
 from colloc.problem.time_sets import TimeSet
 from colloc.problem.track import Tracked
@@ -23,6 +24,7 @@ from colloc.support.checks import InputError, angles, as_tuple, quoted, text, wa
 from colloc.support.display import short, shown
 
 _ROUNDING = 1e-9  # by which the value of an end state may miss a bound
+_NO_TURN_BUT_LAST = (0.0, 0.0, 0.0, 1.0)  # with the scalar part last
 _LOOSE = 3  # turns that a bound may be away from zero
 _FEW = 4  # samples, which cannot distinguish motions
 _LONG = 100.0  # times the duration of a motion: longer records are hardly of that motion
@@ -54,6 +56,8 @@ class Validated(Protocol):
     def rows(self) -> Mapping[str, ConstraintRows]: ...
     @property
     def up_to_turns(self) -> Sequence[EndValue]: ...
+    @property
+    def prescribed_postures(self) -> np.ndarray: ...
     def limits(self, quantity: str, /) -> tuple[np.ndarray, np.ndarray]: ...
 
 
@@ -115,12 +119,13 @@ def checked_statement(statement: Statement) -> Statement:
     return statement
 
 
-def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
-    """InputError for two unknowns or parameters with one name."""
-    names = [item.name for item in items]
+def check_unique(items: Sequence[Unknown | State | Parameter], of_parts: Sequence[Signal] = ()) -> None:
+    """InputError for two unknowns, parameters or signals of parts with one name."""
+    names = [item.name for item in (*items, *of_parts)]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
+            kinds = "unknowns, parameters or signals of parts" if of_parts else "unknowns or parameters"
+            raise InputError(f"two {kinds} are named {name!r}; names must be unique")
 
 
 def check_ends(problem: Validated) -> None:
@@ -162,7 +167,8 @@ def check_lengths(problem: Validated) -> None:
             if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
                 raise InputError(
                     f"{statement.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} "
-                    f"of length {length:.10g}: divide it by np.linalg.norm; no turn is (1, 0, 0, 0), see model.neutral"
+                    f"of length {length:.10g}: divide it by np.linalg.norm; the scalar part comes first, as in "
+                    "(1, 0, 0, 0), no turn"
                 )
 
 
@@ -174,12 +180,13 @@ def _check_within(what: str, value: float, lower: float, upper: float) -> None:
 def warn_of_oddities(problem: Validated) -> None:
     """InputWarning for likely mistakes.
 
-    These are torques of joints that move no mass and carry no load, bounds on torques of passive joints, end states and
-    bounds that may be in degrees, and measured samples whose times or values seem to be in other units than the
-    motion's.
+    These are torques of joints that move no mass and carry no load, bounds on torques of passive joints, quaternions
+    that may have their scalar part last, end states and bounds that may be in degrees, and measured samples whose times
+    or values seem to be in other units than the motion's.
     """
     _check_idle(problem)
     _check_passive(problem)
+    _check_order(problem)
     _check_angles(problem)
     for name, (term, _) in problem.costs.items():
         if isinstance(term.fn, Tracked):
@@ -220,6 +227,19 @@ def _check_passive(problem: Validated) -> None:
             warn(
                 f"no part drives joint {shown(idle)}, so that its torque is zero, but it has bounds: "
                 f"add co.Motors({idle}) to parts"
+            )
+
+
+def _check_order(problem: Validated) -> None:
+    """InputWarning for an initial quaternion that would be no turn if its scalar part were last."""
+    for ball, (places, _) in problem.model.balls.items():
+        quaternion = problem.prescribed_postures[0, places]
+        if np.array_equal(np.abs(quaternion), _NO_TURN_BUT_LAST):
+            stated = ", ".join(f"{number:g}" for number in quaternion)
+            warn(
+                f"initial q of ball joint {ball!r} is ({stated}), half a turn about z, as the scalar part of a "
+                "quaternion comes first: no turn is (1, 0, 0, 0), and np.roll(q, 1) is a quaternion of ROS, Pinocchio "
+                "or SciPy, whose scalar part comes last"
             )
 
 

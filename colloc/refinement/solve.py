@@ -106,8 +106,9 @@ def solve(
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
         prescribed end postures, as fast as the limits allow if the duration is free and has no guess. A guess that
         misses values fixed at the ends or at single times is deformed smoothly as a whole. Or a mapping of signals to
-        such guesses or to numbers, with the joints as "q": ``{"q": co.line(start, end), "thrust": 2.5}``. For `Phases`
-        any of these for the whole motion, or a mapping of phase to guess.
+        such guesses or to numbers, with the joints as "q": ``{"q": co.line(start, end), "thrust": 2.5}``. In a problem
+        without joints a guess that is no mapping has the values of all states, in their order. For `Phases` any of
+        these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
         Parameter values by name, instead of the defaults.
     plan : sequence of steps, optional

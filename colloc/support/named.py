@@ -22,6 +22,10 @@ class Named(Generic[T]):
     def _named(self) -> Mapping[str, T]:
         return {}
 
+    def _value(self, name: str) -> T:
+        """The value of a user's name."""
+        return self._named()[name]
+
     def _legal(self) -> Iterable[str]:
         """The names of all attributes, in the order of messages."""
         return [name for name in dir(self) if not name.startswith("_")]
@@ -36,8 +40,7 @@ class Named(Generic[T]):
     def __getattr__(self, name: str) -> T:
         if name.startswith("_"):  # as Python asks while it copies a thing that has no attributes yet
             raise AttributeError(name)
-        named = self._named()
-        if name not in named:
+        if name not in self._named():
             # AttributeError keeps hasattr and completion working; the text is the library's usual one.
             raise AttributeError(self._no_attribute(name))
-        return named[name]
+        return self._value(name)

@@ -24,6 +24,7 @@ from colloc.support.checks import (
     spelt,
     unknown_name,
 )
+from colloc.support.display import shown
 from colloc.transcription.final_postures import final_postures
 from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
@@ -111,7 +112,8 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
 def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, Any] | None) -> Trajectory:
     """A guess as a motion; None stands for the line between the initial and final posture of the problem.
 
-    A mapping has guesses by signal: "q" for the joints, others under the names of unknowns and states.
+    A mapping has guesses by signal: "q" for the joints, others under the names of unknowns and states. Without joints,
+    a guess that is no mapping is that of all states.
 
     If the problem leaves the duration free without a guess, the line is timed: as fast as the limits allow, at rest at
     both ends, and scaled to the duration's bounds. Otherwise, or if the line cannot be timed, all joints move
@@ -129,6 +131,9 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
             guess = Keyframes(np.linspace(0, 1, len(bent)), bent)
     if isinstance(guess, LineOfEnds) and problem.horizon.guess is None and coordinates is None:
         timed = time_optimal_line(problem, *guess.q)
+    along = _by_state(problem, guess, T)
+    if along:
+        guess = LineOfEnds(np.array([0.0, 1.0]), np.zeros((2, 0)))
     if isinstance(timed, TimeOptimalLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
@@ -149,7 +154,7 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
     for name in signals:
         if name not in unknowns:
             raise unknown_name("signal to be guessed", name, ["q", *unknowns])
-    along = {name: _signal_guess(unknowns[name], value, T) for name, value in signals.items()}
+    along |= {name: _signal_guess(unknowns[name], value, T) for name, value in signals.items()}
 
     def signal(name: str, s: np.ndarray) -> np.ndarray:
         if name in along:
@@ -158,6 +163,21 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         return start + s[:, None] * (end - start)
 
     return Trajectory(q, T, signal, lambda name: along[name](np.zeros(1))[0] if name in along else values[name])
+
+
+def _by_state(problem: Problem, guess: Any, T: float) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """A guess of all states, in their order, by state: (N,) -> (N, size). Empty if it is a guess of joints."""
+    of_joints = guess.q.shape[1] == 0 if isinstance(guess, Keyframes) else not callable(guess)
+    if problem.model.n_q or not problem.states or of_joints:
+        return {}
+    ends = np.cumsum([state.size for state in problem.states]).tolist()
+    values = _through(f"guess of the states {shown([s.name for s in problem.states])}", guess, ends[-1], T)
+    places = {state.name: slice(end - state.size, end) for state, end in zip(problem.states, ends, strict=True)}
+    return {name: partial(_columns, values, part) for name, part in places.items()}
+
+
+def _columns(values: Callable[[np.ndarray], np.ndarray], places: slice, s: np.ndarray) -> np.ndarray:
+    return values(s)[:, places]
 
 
 @overload

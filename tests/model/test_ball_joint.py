@@ -486,3 +486,10 @@ def test_displacements_are_scipys_rotation_vectors_and_go_back():
     assert np.linalg.norm(model.displacement(q[0], around)) == pytest.approx(2 * np.pi)
     with pytest.raises(co.InputError, match=r"q and x must have shapes \(\.\.\., 12\) and \(\.\.\., 10\)"):
         model.displaced(q, q)
+
+
+def test_an_initial_quaternion_with_its_scalar_part_last_is_named():
+    model = co.Model(co.floating("hull", mass=1.0, inertia=(0.1, 0.1, 0.1)))
+    with pytest.warns(co.support.InputWarning, match="of ball joint 'hull' is .0, 0, 0, 1., half a turn about z"):
+        co.Problem(model, 1.0, subject_to=[co.initial(q=(0, 0, 0, 0, 0, 0, 1))])
+    co.Problem(model, 1.0, subject_to=[co.initial(q=model.neutral), co.final(q=(0, 0, 0, 0, 0, 0, 1))])

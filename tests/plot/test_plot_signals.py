@@ -194,3 +194,17 @@ def test_the_layout_of_a_figure_has_settled_where_it_is_saved_for_the_first_time
         boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
         left.append([box.x0 for box in boxes if box is not None])
     np.testing.assert_allclose(*left, atol=0.5)  # dots
+
+
+def test_forces_that_cancel_are_not_drawn_beside_those_that_act():
+    """Two jets on opposite sides of a body turn it, and together push by rounding."""
+    jets = [
+        co.problem.Thruster(name, "hull", (0, sign, 0), (sign * 0.3, 0, 0), lower=-1.0, upper=1.0)
+        for name, sign in (("right", 1.0), ("left", -1.0))
+    ]
+    model = co.Model([co.Body("hull", co.revolute(), mass=1.0, inertia=(0.1, 0.1, 0.1))], gravity=(0, 0, 0))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    turn = co.Problem(model, co.Free(0.1, 9.0), co.duration(), ends, parts=[co.problem.Thrusters(jets)])
+    solution = co.solve(turn, co.Radau(6), progress=False)
+    assert labels(co.plot.signals(solution))[-1] == "thrust [N]"
+    assert labels(co.plot.signals(solution, names=["force on hull"])) == ["force on hull [N]"]

@@ -18,4 +18,5 @@ test_user_functions  functions that users supply
 test_own_statement   user-defined statements
 test_own_part        user-defined parts
 test_force_parts     thrusters, cables, wheels, grips
+test_phased_parts    the same in phases and cases
 """

@@ -205,6 +205,19 @@ def test_a_cup_too_weak_is_named():
         co.solve(weak, co.Radau(4), **QUIET)
 
 
+def test_instants_carry_the_signals_of_parts():
+    pull = Cables([Cable(n, "hull", (0, 0, 0), (x, 0, 0), lower=0.1) for n, x in (("l", -2), ("r", 2))])
+    problem = co.Problem(model_of(planar()), 1.0, parts=[pull])
+    now = problem.instant
+    assert ca.is_equal(now.cable_length, pull.lengths(now), 20)
+    assert "cable_length" in dir(now)
+    with pytest.raises(AttributeError, match="did you mean 'cable_length'"):
+        _ = now.cable_lengths
+    cup = Grip("hull", (0, 1, 0), pull=1.0, name="cable_length")
+    with pytest.raises(co.InputError, match="two unknowns, parameters or signals of parts are named 'cable_length'"):
+        co.Problem(model_of(planar()), 1.0, parts=[pull, cup])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -109,3 +109,32 @@ def test_signals_without_joints_are_guessed():
     trajectory = trajectory_from(problem, {"x": lambda t: np.exp(-t)})
     np.testing.assert_allclose(trajectory.signal("x", S)[:, 0], np.exp(-S))
     assert co.solve(problem, co.Radau(4), guess={"x": lambda t: np.exp(-t)}).success
+
+
+def cart() -> co.Problem:
+    """A cart of 1 kg as two states, 1 m in the shortest time with 1 N: 2 s."""
+    states = [co.State("x", rate=lambda now: now.v), co.State("v", rate=lambda now: now.u)]
+    ends = [co.initial(states={"x": 0.0, "v": 0.0}), co.final(states={"x": 1.0, "v": 0.0})]
+    push = co.Unknown("u", lower=-1.0, upper=1.0)
+    return co.Problem(co.Model.empty(), co.Free(0.1, 10.0, 2.0), co.duration(), ends, unknowns=[*states, push])
+
+
+def test_without_joints_a_guess_is_that_of_all_states():
+    frames = co.keyframes({0.0: (0.0, 0.0), 0.25: (0.1, 1.0), 1.0: (1.0, 0.0)})
+    for guess in (frames, lambda t: (np.interp(t / 2, S, (0, 0.1, 1)), np.interp(t / 2, S, (0, 1, 0)))):
+        trajectory = trajectory_from(cart(), guess)
+        np.testing.assert_allclose(trajectory.signal("x", S), [[0.0], [0.1], [1.0]])
+        np.testing.assert_allclose(trajectory.signal("v", S), [[0.0], [1.0], [0.0]])
+        solution = co.solve(cart(), co.Radau(4), guess=guess, progress=False)
+        assert (solution.status, solution.duration) == (co.solver.Status.SOLVED, pytest.approx(2.0, abs=1e-6))
+    both = {"q": frames, "v": 3.0}
+    np.testing.assert_allclose(trajectory_from(cart(), both).signal("v", S), [[3.0]] * 3)
+    with pytest.raises(co.InputError, match=r"guess of the states x, v must have shape \(2,\), got shape \(1,\)"):
+        trajectory_from(cart(), co.line(0.0, 1.0))
+
+
+def test_without_joints_a_guess_of_the_whole_motion_is_divided_into_phases():
+    phases = co.Phases({"first": cart(), "second": cart()})
+    shares = phase_guesses(phases, co.line((0.0, 0.0), (2.0, 4.0)))
+    values = [trajectory_from(cart(), share).signal("v", S)[:, 0] for share in shares.values()]
+    np.testing.assert_allclose(values, [[0.0, 0.5, 2.0], [2.0, 2.5, 4.0]])
