@@ -67,14 +67,14 @@ def _walker(paths: str) -> MuscleWalker:
     right, left = ([_muscle(name, row, side) for name, row in data["muscles"].items()] for side in SIDES)
     if paths == "polynomial":
         right = co.muscles.fit_lengths(model, right, length_tolerance=2e-3, moment_arm_tolerance=2e-3)
-        left = [replace(muscle, path=_other_side(like.path)) for muscle, like in zip(left, right, strict=True)]
+        left = [replace(muscle, path=_other_side(like.path, muscle)) for muscle, like in zip(left, right, strict=True)]
     spheres = [_sphere(name, row, side) for side in SIDES for name, row in data["spheres"].items()]
     return MuscleWalker(model, (*right, *left), co.problem.GroundContact(spheres))
 
 
-def _other_side(length: Any) -> co.muscles.LengthPolynomial:
-    """The same polynomial in the coordinates of the left leg, whose lengths are the right one's."""
-    return replace(length, joints=tuple(f"{joint[:-2]}_l" for joint in length.joints))
+def _other_side(length: Any, muscle: co.muscles.Muscle) -> co.muscles.LengthPolynomial:
+    """The same polynomial in the coordinates of the left leg, whose lengths are the right one's, and its own points."""
+    return replace(length, joints=tuple(f"{joint[:-2]}_l" for joint in length.joints), line=muscle.path)
 
 
 def _model(data: dict[str, Any]) -> co.Model:

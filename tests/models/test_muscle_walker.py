@@ -75,3 +75,19 @@ def test_it_stands_on_its_balls(walker: MuscleWalker):
 def test_misuse():
     with pytest.raises(co.InputError, match='paths must be "polynomial" or "points"'):
         muscle_walker("splines")
+
+
+def test_muscles_of_a_leg_pull_at_that_leg(walker: MuscleWalker):
+    """The contact force of the left knee is the mirror image of that of the right one, in the mirrored posture."""
+    muscles = co.muscles.Muscles(walker.model, walker.muscles, activation="instantaneous")
+    now = co.Problem(walker.model, 1.0, co.integral(lambda now: ca.sumsqr(now.activation)), parts=[muscles]).instant
+    pulls = [muscles.pull_across(now, body) for body in ("tibia_r", "tibia_l")]
+    assert pulls[0] is not None
+    assert pulls[1] is not None
+    function = ca.Function("pulls", [now.q, now.qd, now.activation], [*pulls[0], *pulls[1]])
+    q, activation = np.array([0.0, 0.9, 0.1, 0.2, 0.4, -0.6, 0.1, -0.2, -0.1, 0.2]), np.linspace(0.1, 0.9, 18)
+    right = function(q, 0.0, activation)
+    left = function(q[[0, 1, 2, 3, 7, 8, 9, 4, 5, 6]], 0.0, np.roll(activation, 9))
+    np.testing.assert_allclose(left[2].full().ravel(), right[0].full().ravel() * [1, 1, -1], rtol=1e-12)
+    np.testing.assert_allclose(left[3].full().ravel(), right[1].full().ravel() * [-1, -1, 1], rtol=1e-12)
+    assert np.linalg.norm(right[0]) > 100.0  # N
