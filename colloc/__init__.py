@@ -118,8 +118,8 @@ _PACKAGES = {
         "path_lengths"
     ),
     "optimality": (
-        "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "
-        "explain sensitivity"
+        "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity Weights arcs certify "
+        "costates explain recover_weights sensitivity"
     ),
     "plot": "",
     "problem": (

@@ -48,6 +48,11 @@ class NumericDerivatives:
         return sum((_pulled_back(block, "gradient", self.x, self.p) for block in self.costs), np.zeros(self.x.size))
 
     @cached_property
+    def gradient_size(self) -> np.ndarray:
+        """Sum of the absolute values of all slices' shares in the gradient, shape (n_x,)."""
+        return sum((_pulled_back(block, "gradient", self.x, self.p, size=True) for block in self.costs), 0 * self.x)
+
+    @cached_property
     def jacobian(self) -> ca.DM:
         """Jacobian of all rows, slice after slice, sparse, shape (rows, n_x)."""
         parts = [_block_diagonal(block, "jacobian", self.x, self.p) @ self._maps[block] for block in self.constraints]
@@ -163,9 +168,18 @@ def row_values(constraints: Sequence[Block], x: np.ndarray, p: np.ndarray) -> np
 
 
 def _pulled_back(
-    block: Block, kind: str, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray | None = None
+    block: Block,
+    kind: str,
+    x: np.ndarray,
+    p: np.ndarray,
+    multipliers: np.ndarray | None = None,
+    *,
+    size: bool = False,
 ) -> np.ndarray:
-    """W' g of a block's gradients g, or W' J' multipliers of its Jacobians, shape (n_x,); multipliers, shape (r, N)."""
+    """W' g of a block's gradients g, or W' J' multipliers of its Jacobians, shape (n_x,); multipliers, shape (r, N).
+
+    With `size` the absolute values of all slices are summed.
+    """
     values, pattern = block.nonzeros(kind, x, p)
     place, column = triplet(pattern)
     if multipliers is not None:
@@ -177,6 +191,7 @@ def _pulled_back(
     first = np.flatnonzero(np.diff(place, prepend=-1))
     by_local[place[first]] = np.add.reduceat(values, first, axis=0)
     terms = slices.weight * by_local[slices.row]
+    terms = np.abs(terms) if size else terms
     return np.bincount(slices.index[slices.column].ravel(), terms.ravel(), x.size)
 
 

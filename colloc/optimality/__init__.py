@@ -12,6 +12,8 @@ second_order  minimum, saddle, maximum, and flat directions
 sensitivity   derivatives of an optimum by the numbers of its problem: a table, and the motion's at any time
 active_set    active bounds of a solution
 kkt           the linearised and factorised conditions of an optimum
+weights       weights of a cost from recorded motions
+stationarity  weights for which a motion meets the conditions of an optimum
 numbers       numbers of a problem, and their effect on the conditions
 explain       reasons why a problem fails, or limits that determine its solution
 elastic       the program with limits that may be relaxed at a cost
@@ -26,11 +28,12 @@ from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
 from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
+from colloc.optimality.weights import Weights, recover_weights
 from colloc.support.packages import register_public
 
 __all__ = [
     "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
-    "arcs", "certify", "costates", "explain", "sensitivity",
+    "Weights", "arcs", "certify", "costates", "explain", "recover_weights", "sensitivity",
 ]  # fmt: skip
 
 register_public(__name__)

@@ -168,10 +168,10 @@ class Sensitivity:
         starts, values = self._starts(change), np.zeros((at.size, 0))
         for name, place, seconds in self._by_phase(at):
             phase, part = self.program.nlp.phases[name], self.solution.nlp.parts[name]
-            expression = _expression(phase, fn)
+            expression = expression_in(phase, fn)
             x = self.kkt.optimum.x[part], change[part]
             parameters = self.program.parameters, move.parameters
-            rates = _rates(phase, expression, seconds, x, parameters, starts[name])
+            rates = rates_at(phase, expression, seconds, x, parameters, starts[name])
             if not values.size:
                 values = np.zeros((at.size, rates.shape[1]))
             if rates.shape[1] != values.shape[1]:
@@ -366,7 +366,7 @@ def _degenerate(kkt: KKTSystem) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _expression(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
+def expression_in(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
     """A function of the instant in the symbols of a problem."""
     with error_context("evaluate", nlp.problem.model.joint_names):
         value = column("evaluate", fn(nlp.problem.instant), 1)
@@ -375,7 +375,7 @@ def _expression(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
     return ca.densify(value)
 
 
-def _rates(
+def rates_at(
     nlp: NLP,
     expression: ca.SX,
     t: np.ndarray,

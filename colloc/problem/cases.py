@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, replace
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import casadi as ca
 import numpy as np
 
-from colloc.problem.cost import Cost, Term
+from colloc.problem.cost import Cost, weighed
 from colloc.problem.phases import WEIGHTS, Phases, checked_problems
 from colloc.problem.problem import Problem
 from colloc.problem.unknowns import Parameter
@@ -102,18 +100,10 @@ class Cases(Phases):
 
 def _weighed(cases: Mapping[str, Problem]) -> dict[str, Problem]:
     """Cases whose costs have weights that are entries of a parameter, 1 by default."""
-    weights, weighed = Parameter(WEIGHTS, np.ones(len(cases))), {}
+    weights, made = Parameter(WEIGHTS, np.ones(len(cases))), {}
     for k, (name, case) in enumerate(cases.items()):
         if not case.minimize.terms or case.minimize.later:
             raise InputError(f"worst needs one cost in every case, got {quoted(case.minimize)} in case {name!r}")
-        cost = Cost(tuple(_weighed_term(term, k) for term in case.minimize.terms))
-        weighed[name] = replace(case, minimize=cost, parameters=[*case.parameters, weights])
-    return weighed
-
-
-def _weighed_term(term: Term, k: int) -> Term:
-    return Term(term.name, term.weight, partial(_weighed_value, term.fn, k), final=term.final or term.fn is None)
-
-
-def _weighed_value(fn: Any, k: int, now: Any) -> ca.SX:
-    return now.parameters[WEIGHTS][k] * (now.duration if fn is None else fn(now))
+        cost = Cost(tuple(weighed(term, WEIGHTS, k) for term in case.minimize.terms))
+        made[name] = replace(case, minimize=cost, parameters=[*case.parameters, weights])
+    return made

@@ -29,6 +29,15 @@ class Term:
     final: bool = False  # whether the function is taken at the last instant instead of integrated
 
 
+def weighed(term: Term, parameter: str, k: int) -> Term:
+    """A term times an entry of a parameter, by its name."""
+    return Term(term.name, term.weight, partial(_weighed, term.fn, parameter, k), final=term.final or term.fn is None)
+
+
+def _weighed(fn: Any, parameter: str, k: int, now: Any) -> ca.SX:
+    return now.parameters[parameter][k] * (now.duration if fn is None else fn(now))
+
+
 @dataclass(frozen=True)
 class Cost(Portable):
     """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``.

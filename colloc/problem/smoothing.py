@@ -80,6 +80,17 @@ def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.nda
 
 def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Control points (size, k) of smoothing splines; the noise of each column of values (N, k) has a deviation, > 0."""
+    columns = zip(smoothers(basis, times, values, deviations), values.T, strict=True)
+    return np.column_stack([points @ (samples @ y) for (points, samples), y in columns])
+
+
+def smoothers(
+    basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviations: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Two factors, (size, r) and (r, N), of the map from samples to control points, for each column of values (N, k).
+
+    The maps depend on the values by the choice of lambda.
+    """
     B, roughness = spline_matrix(basis, times), _roughness(basis)
     roughness *= np.trace(B.T @ B) / np.trace(roughness)
     # M-orthonormal combinations of control points, M = B'B + roughness: samples see of each the share g, roughness
@@ -89,18 +100,18 @@ def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviatio
     combinations, g = inverse.T @ U, np.clip(g, 0, 1)
     g[-((basis.degree + 1) // 2) :] = 1  # polynomials without an m-th derivative
     V = B @ combinations
-    amounts = [_amounts(V, g, y, sigma) for y, sigma in zip(values.T, deviations.tolist(), strict=True)]
-    return combinations @ np.column_stack(amounts)
+    damped = [_damped(V, g, y, sigma) for y, sigma in zip(values.T, deviations.tolist(), strict=True)]
+    return [(combinations / row, V.T) for row in damped]
 
 
-def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.ndarray:
-    """Coefficients of a spline in the columns of V, shape (size,)."""
+def _damped(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.ndarray:
+    """Divisors of the coefficients of a spline in the columns of V, shape (size,)."""
     z, damping = V.T @ y, np.outer(_LAMBDAS, 1 - g)
     damped = g + damping
     rss = (damping / damped) ** 2 @ (z**2 / np.maximum(g, _NOTHING))  # beyond that of the closest spline
     freedoms = (g / damped).sum(axis=1)
     with np.errstate(over="ignore"):  # of a tiny sigma
-        return z / damped[np.argmin(rss / sigma / sigma + 2 * freedoms)]
+        return damped[np.argmin(rss / sigma / sigma + 2 * freedoms)]
 
 
 def spline_matrix(basis: SplineBasis, s: np.ndarray, derivative: int = 0) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from colloc.curves.spline_basis import SplineBasis, cox_de_boor
 from colloc.problem.cost import Cost, integral
 from colloc.problem.rows import column, name_of
-from colloc.problem.smoothing import basis_on, closest, finer_sites, sample_basis, smoothed, spline_matrix
+from colloc.problem.smoothing import basis_on, closest, finer_sites, sample_basis, smoothed, smoothers, spline_matrix
 from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text, warn
 from colloc.support.display import short
 
@@ -124,7 +124,8 @@ class Record:
     """Time series of k components as splines."""
 
     times: np.ndarray  # shape (N,) [s]
-    largest: np.ndarray  # shape (k,); the largest absolute value of every component
+    samples: np.ndarray  # shape (N, k); NaN where missing
+    deviations: np.ndarray  # shape (k,); deviations of the noise for which splines smooth, 0 of closest splines
     present: np.ndarray  # bools, shape (N, k); whether there is a sample
     basis: SplineBasis  # over the times
     points: np.ndarray  # shape (size, k); control points
@@ -132,6 +133,16 @@ class Record:
     @property
     def size(self) -> int:
         return self.present.shape[1]
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest absolute value of every component, shape (k,)."""
+        return np.nanmax(np.abs(self.samples), axis=0)
+
+    def maps(self) -> list[np.ndarray]:
+        """For every component the map from its samples, missing ones left out, to its control points, (size, N)."""
+        each = zip(self.present.T, self.samples.T, self.deviations, strict=True)
+        return [_map(self.basis, self.times[seen], y[seen], deviation) for seen, y, deviation in each]
 
     def value(self, t: ca.SX) -> ca.SX:
         """The splines at a time, SX, shape (k,); extrapolated by the polynomials at the ends."""
@@ -194,16 +205,16 @@ def record(
     ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
     allowed = np.where(deviations > 0, _NOISE * deviations, share * ranges)
     most = basis.intervals if pieces is not None else max(min(t.size - degree, _FINEST), basis.intervals)
-    basis, points, off = _fitted(t, y, basis, deviations, allowed, most)
+    basis, points, off, smoothing = _fitted(t, y, basis, deviations, allowed, most)
     named = components or [(f"component {k}", "") for k in range(y.shape[1])]
     _check_misfit(label, t, off / np.maximum(allowed, _ROUNDING), off, deviations, basis.intervals, named)
-    return Record(t, np.nanmax(np.abs(y), axis=0), present, basis, points)
+    return Record(t, y, smoothing, present, basis, points)
 
 
 def _fitted(
     t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray, allowed: np.ndarray, most: int
-) -> tuple[SplineBasis, np.ndarray, np.ndarray]:
-    """Splines with enough pieces: their basis, control points, and distances from samples (N, k), zero where missing.
+) -> tuple[SplineBasis, np.ndarray, np.ndarray, np.ndarray]:
+    """Splines with enough pieces: basis, control points, distances from samples (N, k), deviations that smooth them.
 
     Smoothing splines have one strength for a whole component. A component that is off somewhere, as at an impact, is
     not smoothed any more, but fitted by more pieces there.
@@ -211,13 +222,14 @@ def _fitted(
     sharp, degree = deviations == 0, basis.degree
     sites = np.linspace(0, t.size - 1, basis.intervals + degree).astype(int)
     while True:
-        points = _control_points(t, y, basis, np.where(sharp, 0.0, deviations))
+        smoothing = np.where(sharp, 0.0, deviations)
+        points = _control_points(t, y, basis, smoothing)
         off = np.nan_to_num(np.abs(spline_matrix(basis, t) @ points - y))
         excess = off / np.maximum(allowed, _ROUNDING * np.nanmax(np.abs(y), axis=0) + _ROUNDING)
         wrong = np.where(excess > 1, excess, 0.0)
         finer = finer_sites(sites, wrong.max(axis=1), most + degree)
         if finer.size == sites.size or not wrong.any():
-            return basis, points, off
+            return basis, points, off, smoothing
         basis, sites, sharp = basis_on(t, finer, degree), finer, sharp | wrong.any(axis=0)
 
 
@@ -255,6 +267,14 @@ def _check_misfit(
         f"{label!r}: splines of {pieces} pieces are off by {short(off[sample, k])}{here} in {name} at "
         f"{t[sample]:g} s, with {stated} stated; try more pieces=, a smaller degree=, or deviation= if this is noise"
     )
+
+
+def _map(basis: SplineBasis, t: np.ndarray, y: np.ndarray, deviation: float) -> np.ndarray:
+    """The map from samples to control points of their spline, shape (size, N)."""
+    if not deviation:
+        return closest(basis, t, np.eye(t.size))
+    points, samples = smoothers(basis, t, y[:, None], np.array([deviation]))[0]
+    return points @ samples
 
 
 def _inside(breakpoints: np.ndarray, t: ca.SX) -> list[ca.SX]:

@@ -1,0 +1,349 @@
+"""Weights of a cost from recorded motions: inverse optimal control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colloc.optimality.active_set import sharp_optimum
+from colloc.optimality.kkt import DataChange, KKTSystem
+from colloc.optimality.sensitivity import expression_in, rates_at
+from colloc.optimality.stationarity import stationary_weights
+from colloc.problem import Cost, Parameter
+from colloc.problem.cost import NOTHING, weighed
+from colloc.problem.track import Tracked
+from colloc.solution import PhasesSolution, Solution, solution_of
+from colloc.solution.solution_query import solution_query
+from colloc.solver import Ipopt, PreparedSolver, Start, Status
+from colloc.support.checks import InputError, instance, mapping, shortened, unknown_name
+from colloc.support.display import Table, Tabular, short, shown
+from colloc.transcription import NLP, PhasesNLP
+
+_WEIGHTS = "weights_of_terms"  # the parameter
+_LEAST = 1e-4  # share with which a fit begins at least: in a logarithm
+_STEPS = 30  # of the fit
+_SMALL = 1e-8  # relative change of the squared residuals with which it ends
+_LONGEST = 1.0  # step of the logarithm of a weight
+_DAMPING = 1e-3  # of the fit, at first
+_FELT = 1e-3  # share of the terms whose interval is judged
+_NORMAL = 1.96  # standard errors to either side in an interval of 95 %
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Weights(Tabular):
+    """Weights of the terms of a cost; see `recover_weights`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the terms.
+    values : ndarray, shape (m,)
+        Only ratios matter: the sum is that of the weights in the given cost.
+    lower, upper : ndarray, shape (m,)
+        Interval of every weight: all values that explain the motion as well; of noisy records 95 % intervals. Terms
+        that cannot change the motion have the weight 0 and an infinite interval.
+    shares : ndarray, shape (m,)
+        Share of every term in the sum of the lengths of their gradients. Weights depend on units, shares do not.
+    misfit : float
+        Without records the length of the weighed gradients that limits do not balance, relative to the sum of their
+        lengths: 0 for an optimum. With records the standard deviation of the residuals, weighed as in `track`.
+    cost : Cost
+        The terms with these weights.
+    solution : Solution or PhasesSolution or None
+        With records the optimum with these weights.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="torques")
+    >>> smooth = co.integral(lambda now: ca.sumsqr(now.qdd), name="accelerations")
+    >>> reach = co.Problem(two_link(9.81), 1.0, effort + 0.2 * smooth, problem.subject_to[:2])
+    >>> weights = co.optimality.recover_weights(co.solve(reach, co.BSpline(15)))
+    >>> round(weights["accelerations"], 3), weights.undetermined
+    (0.2, ())
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    shares: np.ndarray
+    misfit: float
+    cost: Cost
+    solution: Solution | PhasesSolution | None = None
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Terms whose interval is wider than their weight; of small terms, wider than a thousandth of all."""
+        per_weight = np.divide(self.shares, self.values, out=np.zeros(self.values.size), where=self.values > 0)
+        silent = np.isinf(self.upper)
+        width = (np.where(silent, 0.0, self.upper) - self.lower) * per_weight
+        wide = silent | (width > np.maximum(self.shares, _FELT))
+        return tuple(name for name, opened in zip(self.names, wide.tolist(), strict=True) if opened)
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self.names:
+            raise unknown_name("term", name, self.names)
+        return float(self.values[self.names.index(name)])
+
+    def _table(self) -> Table:
+        columns = zip(self.names, self.values, self.lower, self.upper, self.shares, strict=True)
+        rows = [
+            (name, short(value), f"{short(low)} .. {short(high)}", f"{100 * share:.3g} %")
+            for name, value, low, high, share in columns
+        ]
+        notes = [f"  misfit {short(self.misfit)}"]
+        if self.undetermined:
+            notes.append(f"  not determined by the motion: {shown(self.undetermined)}")
+        return Table("Weights of a cost", ("term", "weight", "interval", "share"), rows, notes)
+
+
+@solution_query()
+def recover_weights(
+    solution: Solution | PhasesSolution, cost: Any = None, *, records: Any = None, solver: Any = None
+) -> Weights:
+    """Weights of a cost for which a motion is an optimum: inverse optimal control.
+
+    The conditions of an optimum are linear in weights and multipliers. Together, with all limits, they are one small
+    convex program (Keshavarz, Wang and Boyd 2011), which is exact for an optimum and needs no other solve. With the
+    samples of noisy records, its weights are the start of a fit: the optimum of the problem with these weights is as
+    close as possible to the samples (Mombaur, Truong and Laumond 2010, "From human to humanoid locomotion", with
+    derivatives of the optimum in place of a search).
+
+    Parameters
+    ----------
+    solution : Solution or PhasesSolution
+        The motion: an optimum of unknown origin, or the motion nearest to records, ``co.solve(replace(problem,
+        minimize=co.track(...)))``. Of several motions, with one set of weights, the solution of `Cases`.
+    cost : Cost, or mapping of str to Cost, optional
+        Terms with different names; of phases and cases by name, where terms of one name share a weight. By default
+        those of the solution's problem. The fit starts at the weights by the conditions of an optimum.
+    records : Cost, or mapping of str to Cost, optional
+        Measured samples, as `track` takes them; of phases and cases by name. Samples beyond the end of a motion are
+        compared with its end.
+    solver : Solver, optional
+        Of the optima during the fit; IPOPT by default.
+
+    Returns
+    -------
+    Weights
+        With an interval for every weight, and the names of those that the motion does not determine.
+
+    Raises
+    ------
+    InputError
+        For a single term, terms of equal names, costs across phases, or a problem that is not solved at the start of
+        the fit.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="torques")
+    >>> smooth = co.integral(lambda now: ca.sumsqr(now.qdd), name="accelerations")
+    >>> reach = co.Problem(two_link(9.81), 1.0, effort + 0.2 * smooth, problem.subject_to[:2])
+    >>> motion = co.solve(reach, co.BSpline(15))
+    >>> t = np.linspace(0.0, 1.0, 101)
+    >>> q = motion.at(t).q + 0.01 * np.random.default_rng(0).standard_normal((101, 2))
+    >>> weights = co.optimality.recover_weights(motion, effort + smooth, records=co.track(t, q, lambda now: now.q))
+    >>> bool(weights.lower[1] < 0.2 / 1.2 * 2 < weights.upper[1])
+    True
+    """
+    costs = _by_phase("cost", solution, cost, {k: phase.minimize for k, phase in solution.problem.phases.items()})
+    program = _weighed_program(solution, costs)
+    optimum = sharp_optimum(solution)
+    at = stationary_weights(program.nlp, optimum, np.array([program.parameters(e) for e in np.eye(program.size)]))
+    if records is None:
+        return program.result(at.weights, (at.lower, at.upper), at.lengths, at.misfit)
+    fit = _Fit(program, at.lengths, _tracked(solution, records), (Ipopt() if solver is None else solver), optimum.x)
+    return fit.result(at.weights, np.isinf(at.upper))
+
+
+class _Program(NamedTuple):
+    """A program whose parameters end with the weights of the terms."""
+
+    nlp: NLP | PhasesNLP
+    names: tuple[str, ...]
+    given: dict[str, float]  # weights in the given cost
+    fixed: np.ndarray  # the other parameters
+    cost: Cost  # all terms with the weight 1
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    def parameters(self, weights: np.ndarray) -> np.ndarray:
+        return np.append(self.fixed, weights)
+
+    def result(
+        self,
+        shares: np.ndarray,
+        ends: tuple[np.ndarray, np.ndarray],
+        lengths: np.ndarray,
+        misfit: float,
+        solution: Solution | PhasesSolution | None = None,
+    ) -> Weights:
+        """Weights from shares and their intervals."""
+        factor = sum(self.given.values()) / max(float((shares / lengths).sum()), 1e-300)
+        values, lower, upper = (factor * side / lengths for side in (shares, *ends))
+        terms = zip(self.cost.terms, values.tolist(), strict=True)
+        cost = Cost(tuple(replace(term, weight=value) for term, value in terms))
+        return Weights(self.names, values, lower, upper, shares, misfit, cost, solution)
+
+
+def _by_phase(
+    what: str, solution: Solution | PhasesSolution, given: Any, default: Mapping[str, Cost]
+) -> dict[str, Cost]:
+    """Costs by phase; one cost for all phases is allowed."""
+    names = list(solution.problem.phases)
+    if given is None:
+        return dict(default)
+    if isinstance(given, Cost):
+        return dict.fromkeys(names, given)
+    costs = mapping(what, given)
+    for name, cost in costs.items():
+        if name not in names:
+            raise unknown_name("phase", name, names)
+        instance(f"{what} of {name!r}", cost, Cost, "see co.integral, co.track")
+    return {name: costs.get(name, NOTHING) for name in names}
+
+
+def _weighed_program(solution: Solution | PhasesSolution, costs: Mapping[str, Cost]) -> _Program:
+    """The program of a motion with the weights of its terms as parameters."""
+    terms = {}
+    for cost in costs.values():
+        names = [term.name for term in cost.terms]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"terms of a cost with unknown weights must have different names, got {shortened(names)}: "
+                "pass name= to co.integral"
+            )
+        for term in cost.terms:
+            terms.setdefault(term.name, term)
+    if len(terms) < 2:
+        raise InputError(f"cost must have two terms or more, got {shortened([*terms]) if terms else 'none'}")
+    if isinstance(solution, PhasesSolution) and solution.problem.minimize.terms:
+        raise InputError("weights are those of costs of phases; state a cost of the whole as one of a phase")
+    order = list(terms)
+    weights = Parameter(_WEIGHTS, np.ones(len(order)))
+    phases = {}
+    for name, problem in solution.problem.phases.items():
+        cost = Cost(tuple(replace(weighed(t, _WEIGHTS, order.index(t.name)), weight=1.0) for t in costs[name].terms))
+        parameters = [*problem.all_parameters, weights]
+        phases[name] = problem.restated(problem.statements, minimize=cost, parameters=parameters)
+    nlp = solution.nlp
+    if isinstance(nlp, PhasesNLP):
+        whole = replace(nlp.problem, phases=phases)
+        program = PhasesNLP(whole, {name: nlp.phases[name].for_problem(p) for name, p in whole.phases.items()})
+    else:
+        program = nlp.for_problem(phases[""])
+    given = {name: term.weight for name, term in terms.items()}
+    once = Cost(tuple(replace(term, weight=1.0) for term in terms.values()))
+    return _Program(program, tuple(order), given, solution.parameters, once)
+
+
+def _tracked(solution: Solution | PhasesSolution, records: Any) -> list[tuple[str, Tracked, float]]:
+    """Phase, record and weight of everything that was recorded."""
+    costs = _by_phase("records", solution, records, {})
+    found = [(name, term.fn, term.weight) for name, cost in costs.items() for term in cost.terms]
+    tracked = [(name, fn, weight) for name, fn, weight in found if isinstance(fn, Tracked)]
+    if not tracked or len(tracked) < len(found):
+        raise InputError("records must be made by co.track")
+    return tracked
+
+
+class _Fit(NamedTuple):
+    """The fit of optima to samples, by Levenberg and Marquardt's method in the logarithms of weights."""
+
+    program: _Program
+    lengths: np.ndarray
+    records: list[tuple[str, Tracked, float]]
+    solver: Any
+    x: np.ndarray
+
+    def result(self, shares: np.ndarray, silent: np.ndarray) -> Weights:
+        """The weights of the best fit, with intervals of 95 %."""
+        prepared: PreparedSolver = self.solver.prepare(self.program.nlp)
+        logs = np.log(
+            np.where(silent, 0.0, np.maximum(shares, _LEAST)), where=~silent, out=np.full(silent.size, -np.inf)
+        )
+        best = self._optimum(prepared, logs, Start(self.x))
+        if best is None:
+            raise InputError("the problem is not solved with the weights by the conditions of an optimum")
+        damping, residuals = _DAMPING, self._residuals(best)
+        for _ in range(_STEPS):
+            slopes = self._slopes(best, logs)[:, ~silent]
+            normal = slopes.T @ slopes
+            step = np.zeros(silent.size)
+            scale = np.diag(normal).max(initial=0.0) + 1e-300
+            step[~silent] = -np.linalg.solve(normal + damping * scale * np.eye(len(normal)), slopes.T @ residuals)
+            step = np.clip(step, -_LONGEST, _LONGEST)
+            tried = self._optimum(prepared, logs + step, Start(best.x, best.multipliers, near_optimum=True))
+            left = residuals if tried is None else self._residuals(tried)
+            fall = 1 - float(left @ left) / max(float(residuals @ residuals), 1e-300)
+            if tried is not None and fall > 0:
+                logs, best, residuals, damping = logs + step, tried, left, damping / 10
+            else:
+                damping *= 10
+            if abs(fall) < _SMALL or damping > 1e6:
+                break
+        return self._judged(best, logs, residuals, silent)
+
+    def _judged(self, best: Any, logs: np.ndarray, residuals: np.ndarray, silent: np.ndarray) -> Weights:
+        slopes, shares = self._slopes(best, logs)[:, ~silent], _shares(logs)
+        variance = float(residuals @ residuals) / max(residuals.size - slopes.shape[1] + 1, 1)
+        # Of the logarithms only differences count: the sum of the shares is one.
+        turn = np.eye(silent.size)[~silent][:, ~silent] - shares[~silent]
+        change = shares[~silent, None] * turn
+        covariance = variance * change @ np.linalg.pinv(slopes.T @ slopes, rcond=1e-12) @ change.T
+        errors = np.full(silent.size, np.inf)
+        errors[~silent] = _NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        ends = np.maximum(shares - errors, 0.0), shares + errors
+        return self.program.result(shares, ends, self.lengths, variance**0.5, best)
+
+    def _optimum(self, prepared: PreparedSolver, logs: np.ndarray, start: Start) -> Any:
+        """The optimum with some weights, or None."""
+        weights = _shares(logs) / self.lengths
+        p = self.program.parameters(weights / weights.sum())
+        outcome = prepared(start, p)
+        done = outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
+        return solution_of(self.program.nlp, outcome, p) if done else None
+
+    def _residuals(self, solution: Any) -> np.ndarray:
+        """Weighted differences between an optimum and the samples."""
+        parts = []
+        for name, tracked, weight in self.records:
+            phase, record = solution.phases[name], tracked.record
+            at = phase.evaluate(tracked.measured, np.clip(record.times, 0.0, phase.duration))
+            apart = np.sqrt(weight * tracked.weights) * (at.reshape(record.samples.shape) - record.samples)
+            parts.append(apart[record.present])
+        return np.concatenate(parts)
+
+    def _slopes(self, solution: Any, logs: np.ndarray) -> np.ndarray:
+        """Derivatives of the residuals by the logarithms of the shares, shape (samples, m)."""
+        nlp, p, size = self.program.nlp, solution.parameters, logs.size
+        kkt = KKTSystem(nlp, p, sharp_optimum(solution)).independent()
+        still = DataChange(np.zeros(p.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
+        columns = []
+        for k in range(size):
+            along = np.zeros(p.size)
+            along[p.size - size + k] = p[p.size - size + k]  # the cost is homogeneous: a common factor has no effect
+            change = kkt.change(still._replace(parameters=along))[0] if along.any() else np.zeros(nlp.n_x)
+            columns.append(np.concatenate([self._moved(solution, r, change, along) for r in self.records]))
+        return np.column_stack(columns)
+
+    def _moved(
+        self, solution: Any, of: tuple[str, Tracked, float], change: np.ndarray, along: np.ndarray
+    ) -> np.ndarray:
+        """The change of the residuals of a record when the decision vector changes."""
+        name, tracked, weight = of
+        phase, part, record = self.program.nlp.phases[name], self.program.nlp.parts[name], tracked.record
+        t = np.clip(record.times, 0.0, solution.phases[name].duration)
+        x, p = (solution.x[part], np.nan_to_num(change[part])), (solution.parameters, along)
+        rates = rates_at(phase, expression_in(phase, tracked.measured), t, x, p, 0.0)
+        return (np.sqrt(weight * tracked.weights) * rates)[record.present]
+
+
+def _shares(logs: np.ndarray) -> np.ndarray:
+    shares = np.exp(logs - logs.max())
+    return shares / shares.sum()

@@ -1,0 +1,164 @@
+"""Weights of a cost from the motions that are best for it."""
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.two_link import two_link
+from colloc.optimality.stationarity import least_combination
+
+TERMS = {
+    "torque": (1.0, lambda now: ca.sumsqr(now.tau)),
+    "shoulder speed": (3.0, lambda now: now.qd[0] ** 2),
+    "elbow speed": (2.0, lambda now: now.qd[1] ** 2),
+    "power": (0.3, lambda now: ca.sumsqr(now.tau * now.qd)),
+    "hand": (0.05, lambda now: ca.sumsqr(now.point("elbow").acceleration)),
+    "comfort": (20.0, lambda now: (now.q[1] + 1.5) ** 2),
+    "height": (50.0, lambda now: now.point("elbow").position[1] ** 2),
+}
+TRUE = np.array([weight for weight, _ in TERMS.values()])
+REACHES = {
+    "up": ((0.0, -2.0), (1.0, -1.0), 0.8),
+    "across": ((0.5, -1.0), (1.5, -2.0), 0.8),
+    "far": ((-1.0, -0.5), (0.5, -1.5), 1.0),
+    "down": ((1.0, -2.0), (-0.5, -0.5), 1.0),
+}
+NOTHING = co.problem.Cost(())
+CURVE = co.BSpline(12)
+
+
+def cost(weights: np.ndarray) -> co.problem.Cost:
+    columns = zip(weights.tolist(), TERMS.items(), strict=True)
+    return sum((w * co.integral(fn, name=name) for w, (name, (_, fn)) in columns), start=NOTHING)
+
+
+def reach(name: str, minimize: co.problem.Cost) -> co.Problem:
+    """A reach whose shoulder is at its torque limit for a while."""
+    start, end, duration = REACHES[name]
+    rows = [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0), co.bounds(tau=(-6.0, 6.0))]
+    return co.Problem(two_link(9.81), duration, minimize, rows)
+
+
+@cache
+def motion() -> co.Solution:
+    solution = co.solve(reach("up", cost(TRUE)), CURVE, progress=False)
+    assert abs(np.abs(solution.tau).max() - 6.0) < 1e-5
+    return solution
+
+
+def test_seven_weights_of_a_reach_with_an_active_limit():
+    weights = co.optimality.recover_weights(motion())
+    assert weights.names == tuple(TERMS)
+    np.testing.assert_allclose(weights.values, TRUE, rtol=1e-3)
+    assert weights.misfit < 1e-6
+    assert weights.undetermined == ()
+    assert weights["comfort"] == pytest.approx(20.0, rel=1e-3)
+
+
+def test_the_motion_is_the_optimum_of_the_cost_with_these_weights():
+    weights = co.optimality.recover_weights(motion(), cost(np.ones(7)))
+    again = co.solve(reach("up", weights.cost), CURVE, progress=False)
+    np.testing.assert_allclose(again.q, motion().q, atol=1e-5)
+    np.testing.assert_allclose(weights.values.sum(), 7.0)
+
+
+def test_without_the_multipliers_of_limits_the_weights_would_be_others():
+    inside = co.Problem(two_link(9.81), 0.8, cost(TRUE), reach("up", cost(TRUE)).subject_to[:2])
+    other = co.solve(inside, CURVE, progress=False)
+    assert np.abs(other.tau).max() > 6.1
+
+
+def test_terms_that_no_motion_determines_are_named():
+    more = {
+        "work": lambda now: ca.dot(now.tau, now.qd),  # the change of energy between given ends
+        "way": lambda now: now.qd[0],  # the distance between them
+        "torque again": lambda now: 2 * ca.sumsqr(now.tau),
+    }
+    terms = sum((co.integral(fn, name=name) for name, fn in more.items()), start=cost(TRUE))
+    weights = co.optimality.recover_weights(motion(), terms)
+    assert set(weights.undetermined) == {"work", "way", "torque", "torque again"}
+    rest = [k for k, name in enumerate(weights.names) if name not in weights.undetermined]
+    ratio = weights.values[rest] / TRUE[1:]
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-3)
+    both = weights["torque"] + 2 * weights["torque again"]
+    assert both == pytest.approx(ratio[0] * TRUE[0], rel=1e-3)
+    assert "not determined by the motion: torque, work, way, torque again" in repr(weights)
+
+
+def test_a_term_that_plays_no_part_has_the_weight_zero():
+    terms = cost(TRUE) + co.integral(lambda now: ca.sumsqr(now.qdd), name="accelerations")
+    weights = co.optimality.recover_weights(motion(), terms)
+    assert weights["accelerations"] * 1e3 < 1.0
+    assert weights.undetermined == ()
+
+
+def noisy(solutions: co.solution.PhasesSolution, share: float, seed: int) -> dict[str, co.problem.Cost]:
+    """Records of angles and torques with noise, a share of their ranges."""
+    rng, records = np.random.default_rng(seed), {}
+    for name, solution in solutions.phases.items():
+        t = np.linspace(0.0, solution.duration, 501)
+        parts = []
+        for kind in ("q", "tau"):
+            values = np.asarray(getattr(solution.at(t), kind))
+            size = np.ptp(values, axis=0)
+            samples = values + share * size * rng.standard_normal(values.shape)
+            of = (lambda now: now.q) if kind == "q" else (lambda now: now.tau)
+            parts.append(co.track(t, samples, of, weight=1 / size**2, deviation=share * size, name=kind))
+        records[name] = parts[0] + parts[1]
+    return records
+
+
+@cache
+def motions() -> co.solution.PhasesSolution:
+    return co.solve(co.Cases({name: reach(name, cost(TRUE)) for name in REACHES}), CURVE, progress=False)
+
+
+def test_seven_weights_from_four_reaches_with_noise_of_five_percent():
+    start = co.solve(co.Cases({name: reach(name, cost(np.ones(7))) for name in REACHES}), CURVE, progress=False)
+    weights = co.optimality.recover_weights(start, records=noisy(motions(), 0.05, seed=0))
+    values = weights.values / weights.values.sum() * TRUE.sum()
+    np.testing.assert_allclose(values, TRUE, rtol=0.1)
+    assert weights.misfit == pytest.approx(0.05, rel=0.05)
+    scale = TRUE.sum() / weights.values.sum()
+    assert ((weights.lower * scale < TRUE) & (weights.upper * scale > TRUE)).sum() >= 6
+    assert weights.solution is not None
+    apart = max(np.abs(weights.solution[name].q - motions()[name].q).max() for name in REACHES)
+    assert apart < 0.01
+
+
+def test_the_duration_is_a_term_like_others():
+    both = co.duration() + 0.2 * co.integral(lambda now: ca.sumsqr(now.tau), name="torque")
+    problem = co.Problem(two_link(9.81), co.Free(0.2, 3.0, 1.0), both, reach("up", both).subject_to)
+    weights = co.optimality.recover_weights(co.solve(problem, CURVE, progress=False))
+    np.testing.assert_allclose(weights.values, [1.0, 0.2], rtol=1e-3)
+
+
+def test_least_combination_against_a_grid():
+    rng = np.random.default_rng(3)
+    a, b = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+    inside = a + b <= 1
+    grid = np.column_stack([a[inside], b[inside], 1 - a[inside] - b[inside]])
+    for _ in range(20):
+        matrix = rng.standard_normal((5, 3)) + rng.standard_normal(3)
+        weights = least_combination(matrix)
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1.0)
+        assert np.linalg.norm(matrix @ weights) <= np.linalg.norm(grid @ matrix.T, axis=1).min() + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: co.optimality.recover_weights(s, co.duration()), "two terms or more"),
+        (lambda s: co.optimality.recover_weights(s, cost(TRUE) + cost(TRUE)), "different names"),
+        (lambda s: co.optimality.recover_weights(s, records=cost(TRUE)), "co.track"),
+        (lambda s: co.optimality.recover_weights(s)["torques"], "torque"),
+        (lambda s: co.optimality.recover_weights(s, {"up": cost(TRUE)}), "phase"),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    with pytest.raises(co.InputError, match=message):
+        call(motion())
