@@ -14,7 +14,7 @@ from colloc.optimality.sensitivity import expression_in, rates_at
 from colloc.optimality.stationarity import stationary_weights
 from colloc.problem import Cost, Parameter
 from colloc.problem.cost import NOTHING, weighed
-from colloc.problem.track import Tracked
+from colloc.problem.track import Tracked, records_in
 from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solution.solution_query import solution_query
 from colloc.solver import Ipopt, PreparedSolver, Start, Status
@@ -245,11 +245,10 @@ def _weighed_program(solution: Solution | PhasesSolution, costs: Mapping[str, Co
 def _tracked(solution: Solution | PhasesSolution, records: Any) -> list[tuple[str, Tracked, float]]:
     """Phase, record and weight of everything that was recorded."""
     costs = _by_phase("records", solution, records, {})
-    found = [(name, term.fn, term.weight) for name, cost in costs.items() for term in cost.terms]
-    tracked = [(name, fn, weight) for name, fn, weight in found if isinstance(fn, Tracked)]
-    if not tracked or len(tracked) < len(found):
+    found = [(name, record, weight) for name, cost in costs.items() for record, weight in records_in(cost)]
+    if not found or len(found) < sum(len(cost.terms) for cost in costs.values()):
         raise InputError("records must be made by co.track")
-    return tracked
+    return found
 
 
 class _Fit(NamedTuple):
@@ -312,10 +311,10 @@ class _Fit(NamedTuple):
     def _residuals(self, solution: Any) -> np.ndarray:
         """Weighted differences between an optimum and the samples."""
         parts = []
-        for name, tracked, weight in self.records:
-            phase, record = solution.phases[name], tracked.record
-            at = phase.evaluate(tracked.measured, np.clip(record.times, 0.0, phase.duration))
-            apart = np.sqrt(weight * tracked.weights) * (at.reshape(record.samples.shape) - record.samples)
+        for name, of, weight in self.records:
+            phase, record = solution.phases[name], of.record
+            at = phase.evaluate(of.measured, np.clip(record.times, 0.0, phase.duration))
+            apart = np.sqrt(weight * of.weights) * (at.reshape(record.samples.shape) - record.samples)
             parts.append(apart[record.present])
         return np.concatenate(parts)
 
@@ -336,12 +335,12 @@ class _Fit(NamedTuple):
         self, solution: Any, of: tuple[str, Tracked, float], change: np.ndarray, along: np.ndarray
     ) -> np.ndarray:
         """The change of the residuals of a record when the decision vector changes."""
-        name, tracked, weight = of
-        phase, part, record = self.program.nlp.phases[name], self.program.nlp.parts[name], tracked.record
+        name, of_record, weight = of
+        phase, part, record = self.program.nlp.phases[name], self.program.nlp.parts[name], of_record.record
         t = np.clip(record.times, 0.0, solution.phases[name].duration)
         x, p = (solution.x[part], np.nan_to_num(change[part])), (solution.parameters, along)
-        rates = rates_at(phase, expression_in(phase, tracked.measured), t, x, p, 0.0)
-        return (np.sqrt(weight * tracked.weights) * rates)[record.present]
+        rates = rates_at(phase, expression_in(phase, of_record.measured), t, x, p, 0.0)
+        return (np.sqrt(weight * of_record.weights) * rates)[record.present]
 
 
 def _shares(logs: np.ndarray) -> np.ndarray:

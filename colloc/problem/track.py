@@ -119,6 +119,11 @@ class Tracked:
         return ca.dot(self.weights, residual**2)
 
 
+def records_in(cost: Cost) -> list[tuple[Tracked, float]]:
+    """The records in a cost, with their weights; other terms are left out."""
+    return [(term.fn, term.weight) for term in cost.terms if isinstance(term.fn, Tracked)]
+
+
 @dataclass(frozen=True, eq=False)
 class Record:
     """Time series of k components as splines."""
