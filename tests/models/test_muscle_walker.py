@@ -90,4 +90,4 @@ def test_muscles_of_a_leg_pull_at_that_leg(walker: MuscleWalker):
     left = function(q[[0, 1, 2, 3, 7, 8, 9, 4, 5, 6]], 0.0, np.roll(activation, 9))
     np.testing.assert_allclose(left[2].full().ravel(), right[0].full().ravel() * [1, 1, -1], rtol=1e-12)
     np.testing.assert_allclose(left[3].full().ravel(), right[1].full().ravel() * [-1, -1, 1], rtol=1e-12)
-    assert np.linalg.norm(right[0]) > 100.0  # N
+    assert np.linalg.norm(right[0].full()) > 100.0  # N
