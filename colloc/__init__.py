@@ -109,8 +109,8 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": (
-        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape Target avoidance_pairs "
-        "hull_around helical point_motion reach"
+        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial RoundedLine Shape Target "
+        "avoidance_pairs hull_around helical point_motion reach"
     ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Fibers JointContact LengthPolynomial MetabolicRate "

@@ -20,7 +20,7 @@ from colloc.formats.xml import lines_of, numbers_in, wrong
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
-from colloc.model.functions import Polynomial, polynomial_near
+from colloc.model.functions import Polynomial, RoundedLine, polynomial_near
 from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.transforms import homogeneous, inverse, rotation_about
@@ -43,8 +43,8 @@ _PLAIN = {
     "PlanarJoint": (("t", "x", 1), ("t", "y", 2), ("r", "z", 0)),
     "FreeJoint": (("t", "x", 3), ("t", "y", 4), ("t", "z", 5), ("r", "x", 0), ("r", "y", 1), ("r", "z", 2)),
 }
-_QUATERNIONS = ("BallJoint", "FreeJoint")
-_JOINTS = (*_PLAIN, "CustomJoint")
+_QUATERNIONS = ("BallJoint", "FreeJoint", "ScapulothoracicJoint")
+_JOINTS = (*_PLAIN, "CustomJoint", "ScapulothoracicJoint")
 _LOOPS = ("WeldConstraint", "PointConstraint")
 # Elements that are read, or that the report lists under another name.
 _SILENT = ("Coordinate", "FrameGeometry", "Marker", "Body", *_FRAMES, *_JOINTS, *_LOOPS, "CoordinateCouplerConstraint")
@@ -57,14 +57,15 @@ def from_osim(
 ) -> Reading:
     """The skeleton of an OpenSim file, with its muscles, contact, springs, motors and loops.
 
-    Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free and custom ones), with
-    coordinates under their names. A custom joint becomes a chain of slides and hinges on massless links, each of which
-    follows a coordinate by its function in the file: `Model.couplings`. Dependent coordinates of couplers follow others
-    in the same way, locked ones are held. Ranges of coordinates become limits of position, as in Moco, whether the file
-    clamps them or not; forces of coordinate actuators become limits of torque. Markers are the model's, constraints
-    that weld frames or pin points are `loops`, default values are the posture "initial". `muscles`, `contact`,
-    `springs` and `motors` of the reading are parts of a problem; the data of the first two, muscles with their paths,
-    contact shapes and the laws of contact, are attributes as well.
+    Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free, custom and
+    scapulothoracic ones), with coordinates under their names. A custom joint becomes a chain of slides and hinges on
+    massless links, each of which follows a coordinate by its function in the file: `Model.couplings`. Dependent
+    coordinates of couplers follow others in the same way, locked ones are held. Corners of piecewise linear functions
+    are rounded. Ranges of coordinates become limits of position, as in Moco, whether the file clamps them or not,
+    unless they are wider than a turn to one side; forces of coordinate actuators become limits of torque. Markers are
+    the model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
+    `muscles`, `contact`, `springs` and `motors` of the reading are parts of a problem; the data of the first two,
+    muscles with their paths, contact shapes and the laws of contact, are attributes as well.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def from_osim(
     ------
     InputError
         With the line: for a file that cannot be read or has a document type, text in place of numbers, joints of other
-        kinds, bodies without a joint or with two, axes that follow several coordinates, piecewise linear functions.
+        kinds, bodies without a joint or with two, and axes that follow several coordinates.
 
     Notes
     -----
@@ -156,6 +157,10 @@ class _OsimReader:
         self._dependent = self._couplers()
         self._taken = {part.name for part in document.all("Body")}
         self._couplings: dict[str, Coupling] = {}
+        self._wide: dict[str, str] = {}  # coordinates with ranges of more than a turn
+        self._hinges = 0  # of scapulae, by which they get names
+        notes_of_names = [f"marker {old!r} is there twice: the other one is {new!r}" for old, new in document.renamed]
+        self.notes.changed += notes_of_names
 
     def reading(self, smooth: float | None, limits: NewLimits) -> Reading:
         document, notes = self.document, self.notes
@@ -164,6 +169,15 @@ class _OsimReader:
         name = document.model.get("name") or "opensim"
         with lines_of(document.model):
             model = Model(bodies, gravity, name, self._markers(), self._couplings)
+        if self._wide:
+            notes.changed.append(
+                f"{len(self._wide)} coordinates have ranges of more than a turn, and no limits: "
+                f"{shown([*self._wide.values()], 40)}"
+            )
+        for joint, coupling in model.couplings.items():
+            if isinstance(coupling.curve, RoundedLine):
+                off = short(abs(coupling.ratio) * coupling.curve.off)
+                notes.changed.append(f"joint {joint!r} follows straight pieces, whose corners are rounded by {off}")
         if smooth is not None:
             model = replace(model, couplings=self._smoothed(model, smooth))
         initial = {joint: self._start(joint) for joint in model.joint_names}
@@ -336,7 +350,7 @@ class _OsimReader:
                 names[coordinate] = coordinate
                 turns = any(isinstance(s, _Axis) and s.follows.joint == coordinate and not s.slides for s in steps)
                 make: Any = revolute if turns else prismatic
-                carried = make(limits=self._range(coordinate), name=coordinate)
+                carried = make(limits=self._range(coordinate, turns), name=coordinate)
                 alone.append(Body(self._unique(coordinate), carried, parent))
                 self.notes.changed.append(
                     f"coordinate {coordinate!r} moves a massless body alone, which axes of joint {joint.name!r} follow"
@@ -345,14 +359,18 @@ class _OsimReader:
 
     def _limits(self, step: _Axis) -> Limits:
         """Limits of the joint of an axis; only leading joints have any."""
-        return Limits() if step.label in self._couplings else self._range(step.label)
+        return Limits() if step.label in self._couplings else self._range(step.label, not step.slides)
 
-    def _range(self, coordinate: str) -> Limits:
+    def _range(self, coordinate: str, turns: bool) -> Limits:
+        """Limits of a coordinate; a range of more than a turn to one side is none."""
         part = self._coordinates[coordinate]
         position = (-math.inf, math.inf)
         if self.document.value(part, "range"):
             low, high = self.document.numbers(part, "range", 2).tolist()
-            position = (low, high)
+            if turns and max(abs(low), abs(high)) > math.tau:
+                self._wide[coordinate] = f"{coordinate} ({short(low)} to {short(high)} rad)"
+            else:
+                position = (low, high)
         return Limits(position, torque=self._torques.get(coordinate, (-math.inf, math.inf)))
 
     def _start(self, coordinate: str) -> float:
@@ -399,15 +417,46 @@ class _OsimReader:
         if kind == "CustomJoint":
             return list(self._custom(joint))
         names = [part.name for part in self._coordinates.values() if part.path == f"{joint.path}/{part.name}"]
-        count = len(_PLAIN[kind])
+        count = len(_PLAIN[kind]) if kind in _PLAIN else 4
         if len(names) != count:
             raise InputError(f"joint {joint.name!r} is a {kind} and has {count} coordinates, got {len(names)}")
         if kind in _QUATERNIONS:
             self.notes.changed.append(
                 f"joint {joint.name!r} ({kind}) is a chain of axes x, y, z, with torques of the rates of its angles"
             )
+        if kind not in _PLAIN:
+            return self._on_ellipsoid(joint, names)
         plain = [(way == "t", np.eye(3)["xyz".index(axis)], names[place]) for way, axis, place in _PLAIN[kind]]
         return [_Axis(name, slides, direction, Coupling(name)) for slides, direction, name in plain]
+
+    def _on_ellipsoid(self, joint: Component, names: list[str]) -> list[Any]:
+        """The scapula on the ribs: gliding on an ellipsoid by two angles, turning about its normal, and winging.
+
+        The point with the normal Rx(a) Ry(b) z has the coordinates of this normal times the three radii. It is the sum
+        of three vectors of constant lengths, along Rx(a) Ry(b) z, Rx(a) Ry(-b) z and Rx(-a) Ry(b) z. Hence a chain of
+        hinges that turn by a or b, or twice back.
+        """
+        document = self.document
+        y, x, z = document.numbers(joint, "thoracic_ellipsoid_radii_x_y_z", 3).tolist()  # the frame is turned about z
+        abduction, elevation, rotation, winging = names
+        there, back = (_turned_about_z(side * math.pi / 2) for side in (1, -1))
+
+        def hinge(axis: str, coordinate: str, ratio: float = 1.0) -> _Axis:
+            self._hinges += 1
+            label = f"{joint.name}_hinge{self._hinges}"
+            return _Axis(label, False, np.eye(3)["xyz".index(axis)], Coupling(coordinate, ratio))
+
+        steps: list[Any] = [there, hinge("x", abduction), hinge("y", elevation), _shift((0, 0, (x + y) / 2))]
+        if z != x:
+            steps += [hinge("y", elevation, -2.0), _shift((0, 0, (z - x) / 2)), hinge("y", elevation, 2.0)]
+        if z != y:
+            steps += [hinge("y", elevation, -1.0), hinge("x", abduction, -2.0), hinge("y", elevation)]
+            steps += [_shift((0, 0, (z - y) / 2))]
+            steps += [hinge("y", elevation, -1.0), hinge("x", abduction, 2.0), hinge("y", elevation)]
+        origin = np.append(document.numbers(joint, "scapula_winging_axis_origin", 2, "0 0"), 0.0)
+        angle = document.number(joint, "scapula_winging_axis_direction", 0.0)
+        wing = _Axis(winging, False, np.array([-math.sin(angle), math.cos(angle), 0.0]), Coupling(winging))
+        return [*steps, hinge("z", rotation), back, _shift(origin), wing, _shift(-origin)]
 
     def _custom(self, joint: Component) -> Iterator[Any]:
         """Slides along axes of the parent frame, then hinges, each axis turned by those before it."""
@@ -523,6 +572,14 @@ class _OsimReader:
         for child in self.document.model:
             if child.get("file"):
                 self.notes.leave_out(f"<{child.tag}> in a file of its own", "the file", child.get("file", ""))
+
+
+def _shift(by: Any) -> ca.SX:
+    return homogeneous(ca.SX.eye(3), ca.SX(ca.DM(by)))
+
+
+def _turned_about_z(angle: float) -> ca.SX:
+    return homogeneous(rotation_about(2, ca.SX(angle)), ca.SX(3, 1))
 
 
 def _function_of(axis: Element, what: str) -> Element | None:

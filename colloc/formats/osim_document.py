@@ -6,6 +6,7 @@ inside the bodies they carry, and name bodies and coordinates.
 
 from __future__ import annotations
 
+import itertools
 import os
 import posixpath
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import numpy as np
 from colloc.formats.numbers import parse_count
 from colloc.formats.xml import numbers_in, read_root, wrong
 from colloc.model.coupling import Coupling
-from colloc.model.functions import CubicSpline, Polynomial
+from colloc.model.functions import CubicSpline, Polynomial, RoundedLine
 from colloc.support.checks import InputError, shortened
 
 OLDEST, NEW = 20001, 40000  # versions: the first that is read, and the first with paths
@@ -28,7 +29,10 @@ _SETS = {
     "MarkerSet": "markerset", "ContactGeometrySet": "contactgeometryset", "ControllerSet": "controllerset",
     "ProbeSet": "probeset", "ComponentSet": "componentset",
 }  # fmt: skip
-_FUNCTIONS = ("Constant", "LinearFunction", "PolynomialFunction", "SimmSpline", "MultiplierFunction")
+_FUNCTIONS = (
+    "Constant", "LinearFunction", "PolynomialFunction", "SimmSpline", "PiecewiseLinearFunction", "MultiplierFunction",
+)  # fmt: skip
+_STRAIGHT = 1e-5  # of the largest value, by which points of a line may be off it: digits of files
 _OUT_OF_DATE = "load it in OpenSim 4 and save it again, as by opensim.Model(path).printToXML(path)"
 
 
@@ -73,9 +77,14 @@ class OsimDocument:
         defaults = [] if (of_kinds := self.model.find("defaults")) is None else list(of_kinds)
         self._defaults = {element.tag: element for element in (*root.findall("defaults/*"), *defaults)}
         self.parts: dict[str, Component] = {}
+        self.renamed: list[tuple[str, str]] = []  # markers whose name another one has, as OpenSim renames them
         for component in self._components():
             if component.path in self.parts:
-                raise wrong(component.element, f"two components are {component.path!r}; names must be unique")
+                if component.element.tag != "Marker":
+                    raise wrong(component.element, f"two components are {component.path!r}; names must be unique")
+                number = next(k for k in itertools.count() if f"{component.path}_{k}" not in self.parts)
+                self.renamed.append((component.name, f"{component.name}_{number}"))
+                component = component._replace(path=f"{component.path}_{number}")
             self.parts[component.path] = component
 
     def _components(self) -> Iterator[Component]:
@@ -144,10 +153,7 @@ class OsimDocument:
 
 
 def coupling_of(function: Element, coordinate: str, what: str) -> Coupling:
-    """A function as a coupling to a coordinate; a constant has the ratio zero.
-
-    InputError for functions with kinks, such as piecewise linear ones, and for unknown kinds.
-    """
+    """A function as a coupling to a coordinate; a constant has the ratio zero. InputError for unknown kinds."""
     kind = function.tag
     if kind == "Constant":
         return Coupling(coordinate, 0.0, float(numbers_in(function, "value", 1, what, "0")[0]))
@@ -177,12 +183,21 @@ def _through_points(function: Element, coordinate: str, what: str) -> Coupling:
     if x.size == y.size == 2 and x[0] < x[1]:
         slope = float((y[1] - y[0]) / (x[1] - x[0]))
         return Coupling(coordinate, slope, float(y[0]) - slope * float(x[0]))
-    if function.tag == "PiecewiseLinearFunction":
-        raise wrong(function, f"{what} is piecewise linear, and motions cannot follow its kinks: make it a SimmSpline")
     try:
+        if function.tag == "PiecewiseLinearFunction":
+            return _in_pieces(x, y, coordinate)
         return Coupling(coordinate, curve=CubicSpline(x, y))
     except InputError as error:
         raise wrong(function, f"{what}: {error}") from None
+
+
+def _in_pieces(x: np.ndarray, y: np.ndarray, coordinate: str) -> Coupling:
+    """Straight pieces, which are one if their points are on a line, and are joined by rounded corners otherwise."""
+    line = RoundedLine(x, y)  # which checks them
+    slope = (y[-1] - y[0]) / (x[-1] - x[0])
+    if np.abs(y - y[0] - slope * (x - x[0])).max() <= _STRAIGHT * np.abs(y).max():
+        return Coupling(coordinate, float(slope), float(y[0] - slope * x[0]))
+    return Coupling(coordinate, curve=line)
 
 
 def function_in(owner: Element, what: str, *tags: str) -> Element:

@@ -94,9 +94,6 @@ class OsimForces:
         if path is None:
             self._notes.leave_out("path by functions", "muscles", part.name)
         points = [] if path is None else path.findall("PathPointSet/objects/*")
-        if any(point.find(".//PiecewiseLinearFunction") is not None for point in points):
-            self._notes.leave_out("path with points that move in straight pieces", "muscles", part.name)
-            points = []
         named = [Component(f"{part.path}/{point.get('name', '')}", point) for point in points]
         read = [self._point(part, point, dependent, held) for point in named]
         surfaces = [] if path is None else path.findall("PathWrapSet/objects/*")

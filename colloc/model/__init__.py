@@ -26,7 +26,7 @@ from colloc.model.avoidance import avoidance_pairs
 from colloc.model.body import Body, Load, check_forward
 from colloc.model.coupling import CoupledMotion, Coupling
 from colloc.model.floating import floating, spherical
-from colloc.model.functions import CubicSpline, Polynomial
+from colloc.model.functions import CubicSpline, Polynomial, RoundedLine
 from colloc.model.inverse_kinematics import Target, reach
 from colloc.model.joint import Joint, Limits, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
@@ -38,7 +38,7 @@ from colloc.model.tree import Model, check_loads
 
 __all__ = [
     "Body", "Box", "Capsule", "ConvexHull", "CoupledMotion", "Coupling", "CubicSpline", "Friction", "Joint", "Limits",
-    "Load", "Model", "Passive", "PointMotion", "Polynomial", "Screw", "Shape", "Target", "avoidance_pairs",
-    "check_forward", "check_loads", "dh_prismatic", "dh_revolute", "fixed", "floating", "helical", "hull_around",
-    "placement", "point_motion", "prismatic", "reach", "revolute", "spherical",
+    "Load", "Model", "Passive", "PointMotion", "Polynomial", "RoundedLine", "Screw", "Shape", "Target",
+    "avoidance_pairs", "check_forward", "check_loads", "dh_prismatic", "dh_revolute", "fixed", "floating", "helical",
+    "hull_around", "placement", "point_motion", "prismatic", "reach", "revolute", "spherical",
 ]  # fmt: skip

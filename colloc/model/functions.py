@@ -13,6 +13,7 @@ from colloc.support.checks import InputError, finite_array, quoted, spelt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
+_ROUND = 0.01  # of the shorter piece beside a corner
 _FITTED, _LARGEST_DEGREE = 400, 15  # points, and the largest degree of a smooth curve
 
 
@@ -127,6 +128,74 @@ class CubicSpline(Portable):
             chosen = ca.if_else(x >= start, ca.SX(ca.DM(row)), chosen)
         start, *coefficients = ca.vertsplit(chosen)
         return _horner(coefficients, x - start, count)
+
+
+@spelt
+@dataclass(frozen=True)
+class RoundedLine(Portable):
+    """Straight pieces between points whose corners are rounded by hyperbolas; straight beyond the ends.
+
+    At a corner the curve is off by half of the change in slope times the width, a hundredth of the shorter piece
+    beside it, so that slopes are continuous there.
+
+    Parameters
+    ----------
+    x : shape (points,)
+        Increasing.
+    y : shape (points,)
+
+    Raises
+    ------
+    InputError
+        For fewer than two points, or x that do not increase.
+
+    See Also
+    --------
+    CubicSpline
+
+    Examples
+    --------
+    >>> import casadi as ca
+    >>> bent = co.model.RoundedLine(x=(-1.0, 0.0, 1.0), y=(0.0, 0.0, 1.0))
+    >>> [round(float(x), 3) for x in bent.derivatives(ca.SX(0.5), 1)], round(bent.off, 4)
+    ([0.5, 1.0], 0.005)
+    """
+
+    x: Any
+    y: Any
+
+    def __post_init__(self):
+        for name in ("x", "y"):
+            object.__setattr__(self, name, _numbers(f"{name} of straight pieces", getattr(self, name), 2))
+        if len(self.x) != len(self.y):
+            raise InputError(f"straight pieces have as many x as y, got {len(self.x)} and {len(self.y)}")
+        if not (np.diff(self.x) > 0).all():
+            raise InputError(f"x of straight pieces must increase, got {quoted(list(self.x))}")
+
+    @cached_property
+    def _corners(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places, changes of slope, and widths."""
+        steps = np.diff(self.x)
+        return np.array(self.x[1:-1]), np.diff(np.diff(self.y) / steps), _ROUND * np.minimum(steps[:-1], steps[1:])
+
+    @property
+    def off(self) -> float:
+        """Largest distance from the straight pieces."""
+        _, bends, widths = self._corners
+        return float(np.abs(bends * widths).max(initial=0.0)) / 2
+
+    def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
+        """The value at x, SX, scalar, and the first `count` derivatives, four at most."""
+        slope = (self.y[1] - self.y[0]) / (self.x[1] - self.x[0])
+        total = [self.y[0] + slope * (x - self.x[0]), ca.SX(slope), *(ca.SX(1, 1) for _ in range(3))]
+        for place, bend, w in zip(*self._corners, strict=True):
+            d = x - place
+            r = ca.sqrt(d**2 + w**2)
+            # The line from the corner on, (d + |d|) / 2, with |d| rounded, and its derivatives.
+            each = [(d + r) / 2, (1 + d / r) / 2, w**2 / (2 * r**3), -1.5 * w**2 * d / r**5]
+            each.append(1.5 * w**2 * (4 * d**2 - w**2) / r**7)
+            total = [whole + bend * part for whole, part in zip(total, each, strict=True)]
+        return total[: count + 1]
 
 
 def polynomial_near(

@@ -62,7 +62,7 @@ class Peer:
     def _turning(self) -> list[list[str]]:
         """The angles of joints whose speeds are components of an angular velocity."""
         joints = [self.model.getJointSet().get(k) for k in range(self.model.getJointSet().getSize())]
-        kinds = ("BallJoint", "FreeJoint")
+        kinds = ("BallJoint", "FreeJoint", "ScapulothoracicJoint")
         return [[j.get_coordinates(k).getName() for k in range(3)] for j in joints if j.getConcreteClassName() in kinds]
 
     def answer(self, given: State) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tests.support.opensim import ask_opensim, needs_opensim, run_opensim
 
 FOLDER = Path(__file__).parent / "osim"
 KEPT = FOLDER / "opensim.json"
-FILES = ("joints", "leg", "old")
+FILES = ("joints", "leg", "old", "shoulder")
 WRAPPED = {"gastroc"}
 State = dict[str, tuple[float, float, float]]
 
@@ -34,7 +34,7 @@ def path_of(name: str) -> Path:
 def random_states(name: str, count: int = 3) -> list[State]:
     """States within the limits of the joints."""
     model, rng = co.formats.from_osim(path_of(name)).model, np.random.default_rng(5)
-    low, high = model.limits("position")
+    low, high = np.clip(model.limits("position"), -10.0, 10.0)
     numbers = [(rng.uniform(low, high), *rng.normal(size=(2, model.n))) for _ in range(count)]
     rounded = [np.round(rows, 3).T.tolist() for rows in numbers]
     return [{joint: tuple(row) for joint, row in zip(model.joint_names, rows, strict=True)} for rows in rounded]
@@ -282,8 +282,8 @@ def test_bad_files_are_refused_by_name_and_line(tmp_path, old, new, words):
     [
         (
             "<PolynomialFunction><coefficients>0.004 -0.002 0.012 -0.41</coefficients></PolynomialFunction>",
-            "<PiecewiseLinearFunction><x>-1 0 1</x><y>0 1 0</y></PiecewiseLinearFunction>",
-            r"translation2 of joint 'knee' is piecewise linear, and motions cannot .*: make it a SimmSpline \(line",
+            "<PiecewiseLinearFunction><x>-1 0 0</x><y>0 1 0</y></PiecewiseLinearFunction>",
+            r"translation2 of joint 'knee': x of straight pieces must increase, got",
         ),
         (
             "<coordinates>bend</coordinates>",
@@ -306,6 +306,31 @@ def test_joints_that_cannot_be_are_refused(tmp_path, old, new, words):
     path.write_text(text.replace(old, new))
     with pytest.raises(co.InputError, match=words):
         co.formats.from_osim(path)
+
+
+def test_the_shoulder_is_read_with_all_that_it_says():
+    reading = co.formats.from_osim(path_of("shoulder"))
+    assert reading.model.joint_names == ("bow", "abduction", "elevation", "upward", "winging", "raise")
+    assert reading.changed == (
+        "marker 'acromion' is there twice: the other one is 'acromion_0'",
+        "joint 'ribs' (ScapulothoracicJoint) is a chain of axes x, y, z, with torques of the rates of its angles",
+        "1 coordinates have ranges of more than a turn, and no limits: bow (-10 to 10 rad)",
+    )
+    assert reading.model.limits("position")[1][0] == np.inf
+    turn = reading.model.couplings["turn"]
+    assert (turn.joint, turn.curve) == ("raise", None)
+    assert turn.ratio == pytest.approx(1 / 3, rel=1e-12)
+
+
+def test_corners_of_straight_pieces_are_rounded_and_said(tmp_path):
+    path = tmp_path / "corner.osim"
+    path.write_text(path_of("shoulder").read_text().replace("-0.5 0 0.25", "-0.5 0 0.5"))
+    reading = co.formats.from_osim(path)
+    curve = reading.model.couplings["turn"].curve
+    assert isinstance(curve, co.model.RoundedLine)
+    assert "joint 'turn' follows straight pieces, whose corners are rounded by 0.00125" in reading.changed
+    at = [float(curve.derivatives(ca.SX(x), 0)[0]) for x in (-1.0, 0.0, 0.6)]
+    assert at == pytest.approx([-1 / 3, 0.0, 0.4], abs=1.3e-3)
 
 
 TURNING = """

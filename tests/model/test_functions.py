@@ -80,7 +80,8 @@ def test_pieces_are_those_of_scipys_piecewise_polynomials():
 def test_derivatives_are_casadis():
     inner = co.model.Coupling("a", 0.7, 0.1, co.model.CubicSpline(X, Y))
     outer = co.model.Coupling("b", 2.0, -1.0, co.model.Polynomial((0.2, 1.0, -0.5, 0.3)))
-    for curve in (inner.curve, outer.curve, outer.after(inner).curve, inner.after(inner).curve):
+    bent = co.model.RoundedLine(X, Y)
+    for curve in (inner.curve, outer.curve, bent, outer.after(inner).curve, inner.after(inner).curve):
         assert curve is not None
         q = ca.SX.sym("q")
         value, *ours = curve.derivatives(q, 4)
@@ -90,6 +91,16 @@ def test_derivatives_are_casadis():
         gap = ca.Function("gap", [q], [ca.vertcat(*ours) - ca.vertcat(*theirs[1:])])
         for x in (-2.5, -1.0, 0.35, 1.1, 2.0):
             assert np.abs(np.array(gap(x))).max() < 1e-10
+
+
+def test_straight_pieces_are_those_of_numpy_beside_their_corners():
+    bent = co.model.RoundedLine(X, Y)
+    far = np.array([-1.8, -1.4, -1.0, -0.7, 0.0, 0.6, 1.2])
+    np.testing.assert_allclose(values(bent, far)[0], np.interp(far, X, Y), atol=1e-3)
+    fine = np.linspace(X[0], X[-1], 2001)
+    assert np.abs(values(bent, fine)[0] - np.interp(fine, X, Y)).max() < 1.2 * bent.off
+    assert bent.off < 0.02
+    np.testing.assert_allclose(values(bent, np.array([-4.0]))[0], Y[0] - 2.0 * (Y[1] - Y[0]) / 0.8, atol=1e-3)
 
 
 def test_a_straight_line_after_a_curve_needs_no_composition():
@@ -107,6 +118,8 @@ def test_a_straight_line_after_a_curve_needs_no_composition():
         (lambda: co.model.CubicSpline((0, 0), (1, 2)), r"x of a spline must increase, got \[0.0, 0.0\]"),
         (lambda: co.model.CubicSpline((0, 1), (1, 2, 3)), "as many x as y, got 2 and 3"),
         (lambda: co.model.CubicSpline((0,), (1,)), "x of a spline must be at least 2"),
+        (lambda: co.model.RoundedLine((0, 0), (1, 2)), "x of straight pieces must increase, got"),
+        (lambda: co.model.RoundedLine((0, 1), (1, 2, 3)), "as many x as y, got 2 and 3"),
         (lambda: co.model.Polynomial(()), "coefficients of a polynomial must be at least 1"),
         (lambda: co.model.Coupling("a", curve=abs), "curve of a coupling must be a Polynomial, a CubicSpline or have"),  # pyright: ignore[reportArgumentType]
     ],
