@@ -80,8 +80,8 @@ class Exchanged:
     """Limits in a file with the lower above the upper one, collected so that one error names all."""
 
     def __init__(self):
-        self._found: dict[str, dict[str, tuple[float, float]]] = {}
-        self._first: Element | None = None
+        self._others: dict[str, dict[str, tuple[float, float] | None]] = {}
+        self._first: tuple[Element, str] | None = None
 
     def without(
         self, limits: Mapping[str, tuple[float, float]], joint: str, element: Element
@@ -89,25 +89,21 @@ class Exchanged:
         """The limits of a joint but for exchanged ones, which are kept here."""
         for quantity, (lower, upper) in limits.items():
             if lower > upper:
-                self._found.setdefault(quantity, {})[joint] = lower, upper
-                self._first = element if self._first is None else self._first
+                ends, said = (upper, lower), f"are exchanged, lower={lower:g}, upper={upper:g}"
+                if quantity != "position":  # of which a file has one number
+                    ends, said = None, f"are {upper:g}, and below zero"
+                self._others.setdefault(quantity, {})[joint] = ends
+                self._first = self._first or (element, f"{quantity} limits of joint {joint!r} {said}")
         return {quantity: (lower, upper) for quantity, (lower, upper) in limits.items() if lower <= upper}
 
     def check(self) -> None:
         """InputError with the argument that replaces all exchanged limits, if there are any."""
         if self._first is None:
             return
-        parts = [
-            f"{quantity} limits of joint {joint!r} are exchanged, lower={lower:g}, upper={upper:g}"
-            for quantity, by_joint in self._found.items()
-            for joint, (lower, upper) in by_joint.items()
-        ]
-        rest = f" (and {len(parts) - 1} more)" if parts[1:] else ""
-        new = {
-            quantity: {joint: (upper, lower) for joint, (lower, upper) in by_joint.items()}
-            for quantity, by_joint in self._found.items()
-        }
-        raise wrong(self._first, f"{parts[0]}{rest}: give others, as in limits={new}")
+        element, message = self._first
+        more = sum(map(len, self._others.values())) - 1
+        rest = f" ({more} more are wrong)" if more else ""
+        raise wrong(element, f"{message}{rest}: give others, as in limits={self._others}")
 
 
 @contextmanager

@@ -488,7 +488,8 @@ def _shapes(link: Element, name: str, folder: str, colors: Mapping[str, Color]) 
 def _limits(joint: Element, kind: str, name: str, new: NewLimits, exchanged: Exchanged) -> Limits:
     """Limits in the file, as far as no others replace them."""
     what = f"joint {name!r}"
-    limit = child_of(joint, "limit", what, optional=kind == "continuous")
+    with replaceable("position", name):
+        limit = child_of(joint, "limit", what, optional=kind == "continuous" or new.replaces(name, "position"))
     if limit is None:
         return Limits()
     limits: dict[str, tuple[float, float]] = {}

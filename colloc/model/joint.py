@@ -147,7 +147,8 @@ class Joint(Portable):
             object.__setattr__(self, name, value)
         parts = instance("passive", self.passive, Passive).parts
         if self.hinge:
-            angles("position limit", self.limits.position)
+            of = f" of joint {self.name!r}" if self.name else ""
+            angles(f"position limit{of}", self.limits.position, turns=3)  # arms turn their tools by two
             angles("rest", self.passive.rest)
         if parts and not self.moves:
             raise InputError(f"a fixed joint has no {' and no '.join(parts)}")

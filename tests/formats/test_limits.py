@@ -98,20 +98,27 @@ def rates() -> co.problem.Cost:
     return 1e-4 * co.integral(lambda now: ca.sumsqr(now.tau))
 
 
-def test_exchanged_limits_are_refused_with_the_argument_that_replaces_them(urdf):
-    path = urdf(lower=2.775, upper=-2.775)
-    words = (
-        r"'j1' are exchanged, lower=2.775, upper=-2.775 \(and 1 more\): give others, as in limits=(\{.*\}\}) \(line 4"
+@pytest.mark.parametrize(
+    ("wrong", "quantity", "words", "expected"),
+    [
+        ({"lower": 2.775, "upper": -2.775}, "position", "are exchanged, lower=2.775, upper=-2.775", (-2.775, 2.775)),
+        ({"speed": -1.0}, "velocity", "are -1, and below zero", (-inf, inf)),
+        ({"effort": -1.0}, "torque", "are -1, and below zero", (-inf, inf)),
+    ],
+)
+def test_limits_that_leave_no_room_are_refused_with_the_argument_that_replaces_all(
+    urdf, wrong, quantity, words, expected
+):
+    path = urdf(**wrong)
+    pattern = (
+        rf"{quantity} limits of joint 'j1' {words} \(1 more are wrong\): give others, as in limits=(.*) \(line 4\)"
     )
-    with pytest.raises(co.InputError, match=words) as refused:
+    with pytest.raises(co.InputError, match=pattern) as refused:
         from_urdf(path)
-    all_at_once = ast.literal_eval(re.findall(words, str(refused.value))[0])
-    assert limits(from_urdf(path, limits=all_at_once), "position") == [(-2.775, 2.775)] * 2
-    both = {"j1": (-2.775, 2.775), "j2": None}
-    assert limits(from_urdf(path, limits={"position": both}), "position") == [(-2.775, 2.775), (-inf, inf)]
-    with pytest.raises(co.InputError, match=r"velocity limits of joint 'j1' are exchanged, lower=1, upper=-1"):
-        from_urdf(urdf(speed=-1.0))
-    assert limits(from_urdf(urdf(speed=-1.0), limits={"velocity": (-1, 1)}), "velocity") == [(-1, 1)] * 2
+    change = ast.literal_eval(re.findall(pattern, str(refused.value))[0])
+    assert limits(from_urdf(path, limits=change), quantity) == [expected] * 2
+    change[quantity]["j2"] = (-1, 2)
+    assert limits(from_urdf(path, limits=change), quantity) == [expected, (-1, 2)]
 
 
 def test_a_limit_that_is_no_number_is_refused_with_the_argument_that_does_without_it(urdf):

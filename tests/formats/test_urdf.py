@@ -148,7 +148,10 @@ SECOND = hinge(ends='<parent link="c"/><child link="b"/>').replace('"j"', '"k"')
 BACK = hinge(ends='<parent link="b"/><child link="a"/>').replace('"j"', '"k"')
 MASS = '<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/>'
 REFUSED = {
-    "no limit": (robot(LINKS + hinge(kind="revolute")), r"joint 'j' must have one <limit>, got 0 \(line 3\)"),
+    "no limit": (
+        robot(LINKS + hinge(kind="revolute")),
+        r"'j' must have one <limit>, got 0; limits=\{'position': \{'j': None\}\} does without it \(line 3\)",
+    ),
     "two axes": (robot(LINKS + hinge("<axis/><axis/>")), r"joint 'j' must have one <axis>, got 2 \(line 3\)"),
     "axis of text": (
         robot(LINKS + hinge('\n<axis xyz="x y z"/>')),

@@ -230,7 +230,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "functions made in a loop": (loop, rf"constraints 'path' and 'path 2' {LOOP}"),
     "costs made in a loop": (costs_in_a_loop, rf"cost terms 'integral' and 'integral 2' {LOOP}"),
-    "limits in degrees": (lambda: co.revolute(limits=co.Limits((-170, 170))), f"position limit is 170 {DEGREES}"),
+    "limits in degrees": (
+        lambda: co.revolute(limits=co.Limits((-25, 170)), name="knee"),
+        f"position limit of joint 'knee' is 170 {DEGREES.replace('a turn', '3 turns')}",
+    ),
     "a Denavit-Hartenberg row in degrees": (lambda: co.dh_revolute(alpha=90), f"DH alpha is 90 {DEGREES}"),
     "a placement in degrees": (lambda: co.placement(rpy=(0, 0, 180)), f"rpy is 180 {DEGREES}"),
     "a spring's rest in degrees": (lambda: co.revolute(passive=co.Passive(rest=-45.0)), f"rest is 45 {DEGREES}"),
