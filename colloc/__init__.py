@@ -114,8 +114,8 @@ _PACKAGES = {
     ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Fibers JointContact LengthPolynomial MetabolicRate "
-        "Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere ViaPoint fit_lengths fit_samples from_file "
-        "path_lengths"
+        "Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere Synergies ViaPoint fit_lengths fit_samples "
+        "from_file path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity Weights arcs certify "
@@ -123,7 +123,7 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber "
+        "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber "
         "Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",

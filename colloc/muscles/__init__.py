@@ -11,6 +11,7 @@ metabolics      metabolic rates
 passive_torque  torques of other tissue
 pull            forces of muscles on bodies, and across a joint
 muscles         muscles in a problem: unknowns and constraints
+synergies       groups of muscles that are activated together
 joint_contact   contact force of a joint as signals, and its shares on two condyles
 """
 
@@ -24,10 +25,11 @@ from colloc.muscles.muscles import Muscles, path_lengths
 from colloc.muscles.passive_torque import HUMAN_JOINTS, PassiveTorque
 from colloc.muscles.path import MusclePath, ViaPoint
 from colloc.muscles.polynomial import LengthPolynomial, fit_lengths, fit_samples
+from colloc.muscles.synergies import Synergies
 from colloc.muscles.wrapping import Cylinder, Sphere
 
 __all__ = [
     "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "CondyleForces", "Cylinder", "Fibers", "JointContact", "LengthPolynomial",
-    "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint",
-    "fit_lengths", "fit_samples", "from_file", "path_lengths",
+    "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "Synergies",
+    "ViaPoint", "fit_lengths", "fit_samples", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -137,7 +137,9 @@ class Muscles(Part):
     def __repr__(self) -> str:
         reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
         listed = shortened(self.names, most=6)
-        return f"Muscles({listed}: {self.tendons} tendons, {self.activation} activation{reserves})"
+        idle = [joint for joint in self.model.joint_names if joint not in self.driven]
+        none = f", no torque at {shortened(idle, most=6)}" if idle else ""
+        return f"Muscles({listed}: {self.tendons} tendons, {self.activation} activation{reserves}{none})"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ time_sets          the times at which constraints hold
 torque_equations   torques that equations prescribe along the path, such as those of passive joints
 validate           checks of a problem's arguments, and warnings of likely mistakes
 part               parts: drives, springs and loads of a mechanism, with all that they add to a problem
-joint_parts        parts at joints: springs, ideal motors
+joint_parts        parts at joints: springs, torques over a cycle, ideal motors
 force_parts        parts that push and pull bodies: thrusters, cables, wheels, grips
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
@@ -41,7 +41,7 @@ from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
 from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters, Wheel, Wheels
 from colloc.problem.impacts import Impact, impact
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
-from colloc.problem.joint_parts import Motors, Spring
+from colloc.problem.joint_parts import Assist, Motors, Spring
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Connection, PhaseEnds, PhasePoint, PhaseRows, connect
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "QUANTITIES",
     "SHARED",
+    "Assist",
     "Bounds",
     "Cable",
     "Cables",

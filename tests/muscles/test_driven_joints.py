@@ -42,6 +42,8 @@ def test_a_joint_that_no_muscle_crosses_is_passive():
     assert labels(reach(amputated)) == ("muscle torque at joint shoulder",)
     assert labels(reach(whole)) == ("muscle torque at joint shoulder", "muscle torque at joint elbow")
     assert (reach(amputated).passive, reach(whole).passive) == (("elbow",), ())
+    assert repr(amputated).endswith("no torque at elbow)")
+    assert "no torque" not in repr(whole)
     assert [line.split() for line in repr(reach(amputated)).splitlines()][-1] == ["passive", "elbow"]
     start = [co.initial(q=(0.0, 0.5), qd=0), co.final(q={"shoulder": 0.3})]
     effort = co.integral(lambda now: ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve))
