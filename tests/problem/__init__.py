@@ -17,6 +17,7 @@ test_surfaces        planes in any pose, boxes, bars; ellipsoids
 test_user_functions  functions that users supply
 test_own_statement   user-defined statements
 test_own_part        user-defined parts
+test_joint_devices   springs on one side, torques over a cycle
 test_force_parts     thrusters, cables, wheels, grips
 test_phased_parts    the same in phases and cases
 """
