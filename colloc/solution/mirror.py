@@ -29,8 +29,8 @@ def mirrored(
     """A guess for a whole cycle, such as a stride, from a motion over half of it, followed by its mirror image.
 
     Joints, states, activations and all other signals of one side do in the second half what those of the other side did
-    in the first. A coordinate that has gone on by then, such as the place of the pelvis, goes on as far again. What is
-    not symmetric thus starts from what is: a walk with a prosthesis from a walk without.
+    in the first. A coordinate that has gone on by then, such as the place of the pelvis, goes on as far again. So a
+    search without symmetry starts from a symmetric motion: a walk with a prosthesis from a walk without.
 
     Parameters
     ----------

@@ -285,7 +285,7 @@ def muscle_table(solution: Solution | PhasesSolution, t: Any = None) -> TimeSeri
     For a muscle "flexor" these are /forceset/flexor/activation, /forceset/flexor/fiber_length,
     /forceset/flexor/normalized_tendon_force of a compliant tendon, and /forceset/flexor, its excitation, if that is
     the control. OpenSim's analysis of muscles has a file for each quantity, with a column for each muscle: write
-    ``signal_table(solution, "tendon_force")`` and the like.
+    ``signal_table(solution, "tendon_force")`` or similar.
 
     Parameters
     ----------

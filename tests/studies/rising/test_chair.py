@@ -1,4 +1,4 @@
-"""Standing up from a chair: what pushes the body is what moves it, and people's moments are not far off."""
+"""Standing up from a chair: forces obey momentum, and moments are of the size of people's."""
 
 import json
 
