@@ -113,9 +113,9 @@ _PACKAGES = {
         "avoidance_pairs hull_around helical point_motion reach"
     ),
     "muscles": (
-        "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Fibers JointContact LengthPolynomial MetabolicRate "
-        "Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere Synergies ViaPoint fit_lengths fit_samples "
-        "from_file path_lengths"
+        "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Ellipsoid Fibers JointContact LengthPolynomial "
+        "MetabolicRate Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere Synergies Torus ViaPoint "
+        "fit_lengths fit_samples from_file path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity Weights arcs certify "

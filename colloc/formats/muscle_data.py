@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colloc.model import Coupling
+from colloc.muscles.wrapping import Surface
 from colloc.support.pickling import Portable
 
 
@@ -55,10 +56,11 @@ class MuscleData(Portable):
         Whether the file ignores tendon compliance.
     controls : (float, float)
         Least and largest excitation.
-    points : tuple of PathPoint
-        From origin to insertion.
+    points : tuple of PathPoint and surfaces
+        From origin to insertion, with the surfaces between them round which it wraps, such as a
+        `colloc.muscles.Cylinder`.
     wraps : tuple of str
-        Names of the file's wrapping surfaces, which a path of its points ignores.
+        Names of wrapping surfaces that are left out.
     fiber_damping : float or None
         Force at the largest velocity, in maximal isometric forces, if the kind has it.
 
@@ -81,6 +83,6 @@ class MuscleData(Portable):
     deactivation: float | None = None
     rigid_tendon: bool = False
     controls: tuple[float, float] = (0.0, 1.0)
-    points: tuple[PathPoint, ...] = ()
+    points: tuple[PathPoint | Surface, ...] = ()
     wraps: tuple[str, ...] = ()
     fiber_damping: float | None = None

@@ -82,7 +82,7 @@ def from_osim(
     Returns
     -------
     Reading
-        The report lists elements of OpenSim's model that are not read, such as wrapping surfaces.
+        The report lists elements of OpenSim's model that are not read, such as ligaments.
 
     Raises
     ------
@@ -196,12 +196,13 @@ class _OsimReader:
             if coordinate not in self._dependent and coordinate not in model.tree.joint_names:
                 still[coordinate] = self._start(coordinate)
         apart = {name: coupling for name, coupling in self._dependent.items() if name not in model.tree.joint_names}
-        muscles = tuple(self._forces.muscles(apart, still))
+        model = model.frozen(held) if held else model
+        muscles = tuple(self._forces.muscles(model, apart, still))
         shapes, laws, loops = tuple(self._forces.shapes()), tuple(self._forces.laws()), tuple(self._loops())
         springs = tuple(self._forces.springs(model.joint_names, held))
         self._unread()
         return Reading(
-            model.frozen(held) if held else model, tuple(notes.changed), notes.left_out, loops, {"initial": initial},
+            model, tuple(notes.changed), notes.left_out, loops, {"initial": initial},
             muscle_data=muscles, contact_shapes=shapes, contact_laws=laws, springs=springs,
         )  # fmt: skip
 
@@ -400,8 +401,6 @@ class _OsimReader:
             body = Body(
                 part.name, fixed(), parent, mass, com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], any_inertia=True
             )
-            for wraps in part.element.findall("WrapObjectSet/objects/*"):
-                self.notes.leave_out("wrapping surface", "bodies", wraps.get("name", ""))
             try:
                 return replace(body, any_inertia=False)
             except InputError:

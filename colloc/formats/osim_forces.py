@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import casadi as ca
 import numpy as np
@@ -15,10 +16,14 @@ from colloc.formats.numbers import parse_number
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
 from colloc.formats.reading import Notes
 from colloc.formats.xml import lines_of
+from colloc.model import Model
 from colloc.model.coupling import Coupling
 from colloc.model.transforms import homogeneous, rotation_about
+from colloc.muscles.files import FileWrap, place_wraps
+from colloc.muscles.wrapping import Cylinder, Ellipsoid, Sphere, Surface, Torus
 from colloc.problem.joint_parts import Spring
 from colloc.support.checks import InputError, unknown_name
+from colloc.support.lazy import cached_property
 
 # Time constants of activation and deactivation [s], and the least excitation, by the kinds of muscles that have any.
 _MUSCLES: Mapping[str, tuple[float | None, float | None, float]] = {
@@ -38,6 +43,7 @@ _POINTS = {"PathPoint", "ConditionalPathPoint", "MovingPathPoint"}
 _SHAPES = {"ContactSphere": "sphere", "ContactHalfSpace": "half-space"}
 _LAWS = ("SmoothSphereHalfSpaceForce", "HuntCrossleyForce")
 _ACTUATORS = ("CoordinateActuator", "ActivationCoordinateActuator")
+_SURFACES = ("WrapCylinder", "WrapSphere", "WrapEllipsoid", "WrapTorus")
 _SPRING = "SpringGeneralizedForce"
 _WITHIN = 1e-5  # rad or m, by which OpenSim's conditional points are there beyond their range
 
@@ -78,28 +84,38 @@ class OsimForces:
         endless = self._document.value(part, f"{side}_control", "inf").lower().lstrip("+-") in ("inf", "infinity")
         return default if endless else self._document.number(part, f"{side}_control")
 
-    def muscles(self, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> Iterator[MuscleData]:
+    def muscles(
+        self, model: Model, dependent: Mapping[str, Coupling], held: Mapping[str, float]
+    ) -> Iterator[MuscleData]:
         """Muscles in the order of the file.
 
         Dependent coordinates that are no joints are replaced by their leaders, held ones by their values.
         """
         for part in self._document.all(*_MUSCLES):
             with lines_of(part.element):
-                yield self._muscle(part, dependent, held)
+                yield self._muscle(model, part, dependent, held)
 
-    def _muscle(self, part: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> MuscleData:
+    def _muscle(
+        self, model: Model, part: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]
+    ) -> MuscleData:
         document, kind = self._document, part.element.tag
         activation, deactivation, least = _MUSCLES[kind]
-        path = part.element.find("GeometryPath")
+        path = next(iter(part.element.findall("GeometryPath") or part.element.findall("path/GeometryPath")), None)
         if path is None:
             self._notes.leave_out("path by functions", "muscles", part.name)
         points = [] if path is None else path.findall("PathPointSet/objects/*")
         named = [Component(f"{part.path}/{point.get('name', '')}", point) for point in points]
         read = [self._point(part, point, dependent, held) for point in named]
-        surfaces = [] if path is None else path.findall("PathWrapSet/objects/*")
-        wraps = [surface.findtext("wrap_object", "").strip() for surface in surfaces]
-        if wraps:
-            self._notes.leave_out("wrapping of paths", "muscles, which go straight from point to point,", part.name)
+        kept = [point for point in read if point is not None]
+        wraps = [] if path is None or not kept else self._wraps(part, path, read)
+        placed = place_wraps(model, kept, wraps)
+        for name in placed.untouched:
+            self._notes.leave_out("wrapping surface that they touch in no posture", "muscles", f"{name} of {part.name}")
+        self._notes.changed += [
+            f"muscle {part.name!r} wraps round a surface between the same points in all postures; in the file "
+            f"between others too: {where} postures"
+            for where in placed.elsewhere
+        ]
         for tag in ("isDisabled", "ignore_activation_dynamics"):
             if document.flag(part, tag):
                 self._notes.leave_out(f"<{tag}>", "muscles", part.name)
@@ -116,8 +132,8 @@ class OsimForces:
             None if deactivation is None else number(part, "deactivation_time_constant", deactivation),
             document.flag(part, "ignore_tendon_compliance") or kind == "RigidTendonMuscle",
             (number(part, "min_control", least), number(part, "max_control", 1.0)),
-            tuple(point for point in read if point is not None),
-            tuple(wraps),
+            placed.points,
+            (),
             number(part, "fiber_damping", _DAMPING[kind]) if kind in _DAMPING else None,
         )
 
@@ -153,6 +169,67 @@ class OsimForces:
                 low, high = sorted((end - leading.offset) / leading.ratio for end in (low, high))
                 coordinate = leading.joint
             return PathPoint(frame.body, place, coordinate, (low, high))
+
+    def _wraps(self, muscle: Component, path: Element, points: Sequence[PathPoint | None]) -> list[FileWrap]:
+        """Surfaces round which a muscle may wrap, with the points between which it may, of those that are kept."""
+        wraps = []
+        for element in path.findall("PathWrapSet/objects/*"):
+            part = Component(f"{muscle.path}/{element.get('name', '')}", element)
+            with lines_of(element):
+                name = self._document.value(part, "wrap_object")
+                if name not in self.surfaces:
+                    raise unknown_name(f"wrapping surface (of muscle {muscle.name!r})", name, self.surfaces)
+                first, last = self._document.numbers(part, "range", 2, "-1 -1").astype(int).tolist()
+                first, last = max(first - 1, 0), len(points) - 1 if last < 1 else min(last - 1, len(points) - 1)
+                first, last = (sum(point is not None for point in points[:end]) for end in (first, last))
+                owner, surface = self.surfaces[name]
+                if self._document.value(surface, "active", "true").lower() == "true":
+                    method = self._document.value(part, "method", "hybrid").lower()
+                    wraps.append(FileWrap(name, self._surface(owner, surface, method), first, last))
+        return wraps
+
+    @cached_property
+    def surfaces(self) -> dict[str, tuple[Component, Component]]:
+        """Frames with their wrapping surfaces, by the names of these."""
+        ground = [Component("/ground", element) for element in self._document.model.findall("Ground")]
+        found: dict[str, tuple[Component, Component]] = {}
+        for owner in (*self._document.parts.values(), *ground):
+            for element in owner.element.findall("WrapObjectSet/objects/*"):
+                name = element.get("name", "")
+                found.setdefault(name, (owner, Component(f"{owner.path}/{name}", element)))
+        return found
+
+    def _surface(self, owner: Component, part: Component, method: str) -> Surface:
+        document, kind = self._document, part.element.tag
+        with lines_of(part.element):
+            frame = self._frame(part, owner.path)
+            rotation = ca.SX.eye(3)
+            for axis, angle in enumerate(document.numbers(part, "xyz_body_rotation", 3, "0 0 0").tolist()):
+                rotation = rotation @ rotation_about(axis, ca.SX(angle))
+            offset = homogeneous(rotation, ca.SX(ca.DM(document.numbers(part, "translation", 3, "0 0 0"))))
+            pose = np.array(ca.DM(frame.placement @ offset))
+            center, axes = pose[:3, 3], pose[:3, :3]
+            side: Any = "shorter"
+            quadrant = document.value(part, "quadrant", "all").lower()
+            if quadrant not in ("all", "unassigned"):
+                way = quadrant.lstrip("+-")
+                if way not in ("x", "y", "z"):
+                    raise InputError(
+                        f"quadrant of {part.path!r} must be all, or x, y or z with a sign, got {quadrant!r}"
+                    )
+                side = axes[:, "xyz".index(way)] * (-1 if quadrant.startswith("-") else 1)
+            if kind == "WrapCylinder":
+                radius, length = document.number(part, "radius"), document.number(part, "length")
+                return Cylinder(frame.body, center, axes[:, 2], radius, side, length)
+            if kind == "WrapSphere":
+                return Sphere(frame.body, center, document.number(part, "radius"), side)
+            if kind == "WrapEllipsoid":
+                radii = document.numbers(part, "dimensions", 3)
+                return Ellipsoid(frame.body, center, radii, axes, side, method)
+            if kind == "WrapTorus":
+                tube, radius = document.number(part, "inner_radius"), document.number(part, "outer_radius")
+                return Torus(frame.body, center, axes[:, 2], radius, tube, side)
+            raise InputError(f"{part.path!r} is a {kind}; supported are {', '.join(_SURFACES)}")
 
     def _moving(
         self,

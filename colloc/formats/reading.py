@@ -22,7 +22,7 @@ from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
 from colloc.problem.force_parts import Thruster
 from colloc.problem.joint_parts import Motors, Spring
-from colloc.support.checks import InputError, count, quoted, shortened, text, unknown_name, warn
+from colloc.support.checks import InputError, count, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -219,11 +219,6 @@ class Reading(Tabular, Portable):
 
         ``dataclasses.replace(reading.muscles, tendons="compliant")`` changes that.
 
-        Warns
-        -----
-        InputWarning
-            For muscles with wrapping surfaces, which are straight here.
-
         Raises
         ------
         InputError
@@ -231,11 +226,6 @@ class Reading(Tabular, Portable):
         """
         if not self.muscle_data:
             raise InputError(f"the file of {self.model.name!r} has no muscles")
-        if bent := [record.name for record in self.muscle_data if record.wraps]:
-            warn(
-                f"wrapping surfaces of muscles are ignored, for {len(bent)} of {len(self.muscle_data)}, so that "
-                f"paths are straight and moment arms may be wrong: {shortened(bent, 6)}; see co.muscles.fit_samples"
-            )
         return Muscles(self.model, [from_file(record) for record in self.muscle_data])
 
     @cached_property

@@ -26,10 +26,10 @@ from colloc.muscles.passive_torque import HUMAN_JOINTS, PassiveTorque
 from colloc.muscles.path import MusclePath, ViaPoint
 from colloc.muscles.polynomial import LengthPolynomial, fit_lengths, fit_samples
 from colloc.muscles.synergies import Synergies
-from colloc.muscles.wrapping import Cylinder, Sphere
+from colloc.muscles.wrapping import Cylinder, Ellipsoid, Sphere, Torus
 
 __all__ = [
-    "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "CondyleForces", "Cylinder", "Fibers", "JointContact", "LengthPolynomial",
-    "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "Synergies",
-    "ViaPoint", "fit_lengths", "fit_samples", "from_file", "path_lengths",
+    "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "CondyleForces", "Cylinder", "Ellipsoid", "Fibers", "JointContact",
+    "LengthPolynomial", "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere",
+    "Synergies", "Torus", "ViaPoint", "fit_lengths", "fit_samples", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics.instant import Instant
-from colloc.model import Coupling
+from colloc.model import Coupling, Model
 from colloc.muscles.muscle import Muscle
-from colloc.muscles.path import MusclePath, ViaPoint, coordinate
+from colloc.muscles.path import MusclePath, ViaPoint, coordinate, random_postures, seen_from, symbolic_instant
+from colloc.muscles.wrapping import HALF, Surface, outside
 from colloc.support.checks import instance, spelt
 
 
@@ -51,7 +54,7 @@ class MuscleRecord(Protocol):
     @property
     def fiber_damping(self) -> float | None: ...
     @property
-    def points(self) -> Sequence[PointRecord]: ...
+    def points(self) -> Sequence[PointRecord | Surface]: ...
 
 
 @spelt
@@ -59,7 +62,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     """A muscle with the path and the numbers of a file, for any kind of muscle.
 
     Its curves are those of `Muscle`, not the file's: OpenSim replaces Thelen's and Millard's muscles by those of De
-    Groote et al. in the same way. Paths are straight in place of the file's wrapping surfaces.
+    Groote et al. in the same way.
 
     Parameters
     ----------
@@ -91,10 +94,92 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
         "damping": record.fiber_damping,
     }
     known = {name: value for name, value in values.items() if value is not None}
-    points = [
-        ViaPoint(point.body, _position(point), joint=point.coordinate, within=point.within) for point in record.points
-    ]
-    return Muscle(record.name, MusclePath(points), **(known | numbers))
+    return Muscle(record.name, MusclePath([_on_path(point) for point in record.points]), **(known | numbers))
+
+
+def _on_path(point: PointRecord | Surface) -> ViaPoint | Surface:
+    if isinstance(point, Surface):
+        return point
+    return ViaPoint(point.body, _position(point), joint=point.coordinate, within=point.within)
+
+
+class FileWrap(NamedTuple):
+    """A surface of a file round which a muscle may wrap between two of its points, the first and the last."""
+
+    name: str
+    surface: Surface
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class PlacedWraps:
+    """Points of a path with surfaces between them, and names of surfaces that are left out or lie elsewhere too."""
+
+    points: tuple[Any, ...]
+    untouched: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+
+_POSTURES = 200
+_OFTEN = 0.05  # share of the postures, of those with contact, that counts as elsewhere
+
+
+def place_wraps(model: Model, points: Sequence[PointRecord], wraps: Sequence[FileWrap]) -> PlacedWraps:
+    """Surfaces of a file between the points of a path where the muscle touches them in most postures.
+
+    OpenSim chooses between the points in every posture, which is neither smooth nor the same for two solvers. The
+    postures are random, within the limits of the joints.
+    """
+    parts = [_on_path(point) for point in points]
+    chosen: dict[int, list[FileWrap]] = {}
+    untouched, elsewhere = [], []
+    for wrap in wraps:
+        gaps = range(wrap.first, wrap.last)
+        votes = _votes(model, parts, wrap.surface, gaps)
+        if not sum(votes):
+            untouched.append(wrap.name)
+            continue
+        chosen.setdefault(gaps[int(np.argmax(votes))], []).append(wrap)
+        if max(votes) < (1 - _OFTEN) * sum(votes):
+            elsewhere.append(f"{wrap.name}, {sum(votes) - max(votes)} of {sum(votes)}")
+    placed: list[Any] = list(points)
+    for gap in sorted(chosen, reverse=True):
+        ordered = sorted(chosen[gap], key=lambda wrap: _along(model, parts[gap : gap + 2], wrap.surface))
+        placed[gap + 1 : gap + 1] = [wrap.surface for wrap in ordered]
+    return PlacedWraps(tuple(placed), tuple(untouched), tuple(elsewhere))
+
+
+def _votes(model: Model, parts: Sequence[Any], surface: Surface, gaps: Sequence[int]) -> list[int]:
+    """Numbers of postures in which a path touches a surface between two points, of all where it adds least length.
+
+    A path with an end inside a surface does not touch it, as in OpenSim.
+    """
+    now = symbolic_instant(model)
+    rows = []
+    for gap in gaps:
+        start, end = (seen_from(now, surface.body, point.place(now)) for point in parts[gap : gap + 2])
+        wrap = surface.wrap(start, end)
+        added = ca.norm_2(wrap.first - start) + wrap.length + ca.norm_2(end - wrap.last) - ca.norm_2(end - start)
+        there = ca.logic_and(parts[gap].present(now), parts[gap + 1].present(now))
+        free = ca.fmin(outside(surface, start), outside(surface, end)) > 0
+        touches = ca.logic_and(ca.logic_and(there, free), wrap.share > HALF)
+        rows.append(ca.if_else(touches, added, np.inf))
+    samples = random_postures(model, _POSTURES)
+    values = np.array(ca.Function("added", [now.q], [ca.vertcat(*rows)]).map(len(samples))(samples.T))
+    best = values.argmin(axis=0)[np.isfinite(values.min(axis=0))]
+    return [int((best == k).sum()) for k in range(len(gaps))]
+
+
+def _along(model: Model, ends: Sequence[Any], surface: Surface) -> float:
+    """The mean place of a surface between two points, from 0 to 1, in the postures in which the path touches it."""
+    now, samples = symbolic_instant(model), random_postures(model, _POSTURES)
+    start, end = (seen_from(now, surface.body, point.place(now)) for point in ends)
+    wrap = surface.wrap(start, end)
+    middle = (wrap.first + wrap.last) / 2
+    row = ca.vertcat(ca.dot(middle - start, end - start) / ca.sumsqr(end - start), wrap.share > HALF)
+    places, touches = np.array(ca.Function("place", [now.q], [row]).map(len(samples))(samples.T))
+    return float(np.mean(places[touches > 0])) if touches.any() else 0.5
 
 
 def _position(point: PointRecord) -> Any:

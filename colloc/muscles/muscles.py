@@ -16,7 +16,7 @@ from colloc.muscles.activation import SHARPNESS, activation_rate, activation_row
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import CORNERS, MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
-from colloc.muscles.path import symbolic_instant
+from colloc.muscles.path import random_postures, symbolic_instant
 from colloc.muscles.pull import BodyWrenches, body_wrenches, carried_by, crossing, joint_pull
 from colloc.problem import Condition, Contribution, Part, Signal, State, Unknown, at, path
 from colloc.support.checks import (
@@ -132,7 +132,7 @@ class Muscles(Part):
         not_negative("least activation", self.lower, at_most=0.99)
         finite_number("sharpness", self.sharpness, positive=True)
         object.__setattr__(self, "muscles", muscles)
-        _doubt(self.names, self._numbers, self.length_graph, _postures(self.model))
+        _doubt(self.names, self._numbers, self.length_graph, random_postures(self.model, _POSTURES))
 
     def __repr__(self) -> str:
         reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
@@ -304,7 +304,7 @@ class Muscles(Part):
 
     @cached_property
     def _wrenches(self) -> BodyWrenches:
-        return body_wrenches(self.model, self.muscles, _postures(self.model))
+        return body_wrenches(self.model, self.muscles, random_postures(self.model, _POSTURES))
 
     def pull_across(self, now: Instant, body: str) -> Reaction | None:
         """Pull of the muscles across the joint of a body, see `Part.pull_across`; None if none crosses it.
@@ -401,19 +401,7 @@ def length_graph(model: Model, muscles: Sequence[Muscle]) -> tuple[ca.SX, ca.SX,
     return now.q, lengths, slopes
 
 
-def _postures(model: Model) -> np.ndarray:
-    """Random postures within the limits of the joints, the neutral one first, shape (N, n_q)."""
-    postures = np.tile(model.neutral, (_POSTURES, 1))
-    if model.has_plain_velocities:
-        lower, upper = model.limits("position")
-        lower, upper = (
-            np.where(np.isfinite(end), end, model.neutral + way) for way, end in ((-1.0, lower), (1.0, upper))
-        )
-        postures[1:] = np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (_POSTURES - 1, model.n))
-    return postures
-
-
-def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca.SX], postures: np.ndarray) -> None:
+def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca.SX], samples: np.ndarray) -> None:
     """InputWarning for muscles that no joint stretches, and for those whose fibers have a usable length nowhere."""
     q, lengths, slopes = graph
     ratios = (lengths - numbers.slack) / (numbers.fiber * ca.cos(numbers.pennation))
@@ -421,7 +409,7 @@ def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca
     function = ca.Function("fibers", [q], [ratios, largest], {"allow_free": True})
     if function.has_free():  # numbers that are not known yet
         return
-    values, arms = map(np.array, function.map(len(postures))(postures.T))
+    values, arms = map(np.array, function.map(len(samples))(samples.T))
     still = arms.max(axis=1) < _NO_ARM
     if still.any():
         listed = shortened([names[k] for k in np.flatnonzero(still).tolist()], most=6)
@@ -430,7 +418,7 @@ def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca
     for k in np.flatnonzero(unusable & ~still).tolist():
         low, high, slack = values[k].min(), values[k].max(), float(ca.evalf(numbers.slack[k]))
         warn(
-            f"fibers of {names[k]} are {short(low)} to {short(high)} times their optimal length in {len(postures)} "
+            f"fibers of {names[k]} are {short(low)} to {short(high)} times their optimal length in {len(samples)} "
             f"postures within the limits of the joints, and usable from {_SHORTEST} to {_LONGEST}: is "
             f"tendon_slack_length {short(slack)} m, are all lengths in m?"
         )

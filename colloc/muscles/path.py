@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.model.transforms import inverse
-from colloc.muscles.wrapping import Cylinder, Sphere
+from colloc.muscles.wrapping import HALF, Surface, Wrap, apart, length_round
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -29,7 +30,7 @@ from colloc.support.checks import (
 )
 from colloc.support.pickling import Portable
 
-_TINY = 1e-20  # m2, beside squared lengths: a segment without length has a derivative
+_SWEEPS = 2  # over several surfaces between two points
 
 
 @spelt
@@ -101,8 +102,8 @@ class MusclePath(Portable):
 
     Parameters
     ----------
-    points : sequence of ViaPoint, Cylinder and Sphere
-        In the order of the path, with points at the ends and on both sides of every surface.
+    points : sequence of ViaPoint, Cylinder, Sphere, Ellipsoid and Torus
+        In the order of the path, with points at the ends. Several surfaces may lie between two points.
 
     See Also
     --------
@@ -117,16 +118,15 @@ class MusclePath(Portable):
     array([0.411, 0.35 ])
     """
 
-    points: Sequence[ViaPoint | Cylinder | Sphere]
+    points: Sequence[ViaPoint | Surface]
 
     def __post_init__(self):
         points = as_tuple("points of a path", self.points)
         for k, point in enumerate(points):
-            instance(f"points[{k}] of a path", point, ViaPoint | Cylinder | Sphere)
+            instance(f"points[{k}] of a path", point, ViaPoint | Surface)
         firm = [isinstance(point, ViaPoint) and point.within is None for point in points]
-        beside = [k for k, point in enumerate(points) if not isinstance(point, ViaPoint)]
-        if not (len(points) > 1 and firm[0] and firm[-1] and all(firm[k - 1] and firm[k + 1] for k in beside)):
-            raise InputError("a path needs an unconditional ViaPoint at both ends, and on both sides of every surface")
+        if not (len(points) > 1 and firm[0] and firm[-1]):
+            raise InputError("a path needs an unconditional ViaPoint at both ends")
         object.__setattr__(self, "points", points)
 
     def __repr__(self) -> str:
@@ -135,16 +135,18 @@ class MusclePath(Portable):
     def __call__(self, now: Instant) -> ca.SX:
         """Length from origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
         now = replace(now, q=others_at_rest(now.model, now.q, self.crossed(now.model)))
-        total, last, surface = ca.SX(0), None, None
-        for point in self.points:
-            if not isinstance(point, ViaPoint):
-                surface = point
-                continue
-            place = point.place(now)
-            if last is not None:
-                total += point.present(now) * _distance(now, last, place, surface)
-            last = place if last is None or point.within is None else ca.if_else(point.present(now), place, last)
-            surface = None
+        points = [(k, point) for k, point in enumerate(self.points) if isinstance(point, ViaPoint)]
+        places, present = [point.place(now) for _, point in points], [point.present(now) for _, point in points]
+        total = ca.SX(0)
+        for first, (k, _) in enumerate(points):
+            there = present[first]
+            for second in range(first + 1, len(points)):
+                surfaces = [part for part in self.points[k : points[second][0]] if not isinstance(part, ViaPoint)]
+                straight_on = there * present[second]
+                total += straight_on * _distance(now, places[first], places[second], surfaces)
+                if points[second][1].within is None:
+                    break
+                there *= 1 - present[second]
         return total
 
     def places(self, now: Instant) -> ca.SX:
@@ -189,6 +191,18 @@ def symbolic_instant(model: Model) -> Instant:
     return Instant(model, t, duration, q, qd, qdd, tau)
 
 
+def random_postures(model: Model, number: int) -> np.ndarray:
+    """Random postures within the limits of the joints, the neutral one first, shape (number, n_q)."""
+    samples = np.tile(model.neutral, (number, 1))
+    if model.has_plain_velocities:
+        lower, upper = model.limits("position")
+        lower, upper = (
+            np.where(np.isfinite(end), end, model.neutral + way) for way, end in ((-1.0, lower), (1.0, upper))
+        )
+        samples[1:] = np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (number - 1, model.n))
+    return samples
+
+
 def _ancestors(model: Model, body: str | None) -> list[int]:
     chain = [] if body is None else [model.index(body)]
     while chain and model.parents[chain[-1]] >= 0:
@@ -204,10 +218,56 @@ def others_at_rest(model: Model, q: ca.SX, crossed: Sequence[int]) -> ca.SX:
     return masked
 
 
-def _distance(now: Instant, start: ca.SX, end: ca.SX, surface: Cylinder | Sphere | None) -> ca.SX:
-    if surface is None:
-        return ca.sqrt(ca.sumsqr(end - start) + _TINY)
-    if surface.body is not None:
-        to_body = inverse(now.frame(surface.body))
-        start, end = (to_body[:3, :3] @ point + to_body[:3, 3] for point in (start, end))
-    return surface.length(start, end)
+def _distance(now: Instant, start: ca.SX, end: ca.SX, surfaces: Sequence[Surface]) -> ca.SX:
+    """Length from one point to another, round surfaces between them in their order."""
+    if len(surfaces) < 2:
+        body = surfaces[0].body if surfaces else None
+        start, end = (seen_from(now, body, point) for point in (start, end))
+        return length_round(surfaces[0], start, end) if surfaces else apart(start, end)
+    return _round_several(now, start, end, surfaces)
+
+
+def _round_several(now: Instant, start: ca.SX, end: ca.SX, surfaces: Sequence[Surface]) -> ca.SX:
+    """Length round several surfaces: each in turn, between the points where the path leaves and meets its neighbors."""
+    touched: list[Wrap | None] = [None] * len(surfaces)
+    alone: list[Wrap | None] = [None] * len(surfaces)
+
+    def neighbor(k: int, way: int) -> ca.SX:
+        """The nearest point of the path before or after a surface, in the world."""
+        others = range(k - 1, -1, -1) if way < 0 else range(k + 1, len(surfaces))
+        point = start if way < 0 else end
+        for other in reversed(others):
+            if (wrap := touched[other]) is not None:
+                point = ca.if_else(wrap.share > HALF, wrap.last if way < 0 else wrap.first, point)
+        return point
+
+    for sweep in range(_SWEEPS + 1):  # the first is for each alone
+        for k, surface in enumerate(surfaces):
+            pieces = (neighbor(k, -1), neighbor(k, 1)) if sweep else (start, end)
+            wrap = surface.wrap(*(seen_from(now, surface.body, point) for point in pieces))
+            alone[k] = wrap._replace(
+                first=_seen_in_world(now, surface.body, wrap.first), last=_seen_in_world(now, surface.body, wrap.last)
+            )
+            if sweep:
+                touched[k] = alone[k]
+        touched = list(alone)
+    total, place = ca.SX(0), start
+    for k, wrap in enumerate(wrap for wrap in touched if wrap is not None):
+        after, touches = neighbor(k, 1), wrap.share > HALF
+        bent = apart(place, wrap.first) + wrap.length
+        rounded = (wrap.share - touches) * (bent + apart(wrap.last, after) - apart(place, after))
+        total += ca.if_else(touches, bent, 0) + rounded
+        place = ca.if_else(touches, wrap.last, place)
+    return total + apart(place, end)
+
+
+def seen_from(now: Instant, body: str | None, point: ca.SX) -> ca.SX:
+    """A point of the world in the link frame of a body."""
+    if body is None:
+        return point
+    to_body = inverse(now.frame(body))
+    return to_body[:3, :3] @ point + to_body[:3, 3]
+
+
+def _seen_in_world(now: Instant, body: str | None, point: ca.SX) -> ca.SX:
+    return point if body is None else now.frame(body)[:3, :3] @ point + now.frame(body)[:3, 3]

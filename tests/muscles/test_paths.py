@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 import colloc as co
 from colloc.models.two_link import two_link
 from colloc.muscles.path import symbolic_instant
+from colloc.muscles.wrapping import length_round
 
 V = co.muscles.ViaPoint
 MODEL = two_link()
@@ -93,7 +94,7 @@ def test_round_a_cylinder_it_is_the_shortest():
             np.array([r * np.cos(u), r * np.sin(u), z])
             for r, u, z in zip(rng.uniform(0.07, 0.2, 2), (angle, angle + turn), rng.uniform(-0.1, 0.1, 2), strict=True)
         )
-        length = float(ca.evalf(cylinder.length(ca.SX(a), ca.SX(b))))
+        length = float(ca.evalf(length_round(cylinder, ca.SX(a), ca.SX(b))))
         assert length == pytest.approx(shortest_round_a_cylinder(a, b, 0.05), rel=1e-7)
 
 
@@ -103,16 +104,17 @@ def test_beside_a_surface_it_is_straight():
         co.muscles.Cylinder(None, (0.0, 0.0, 0.0), (0, 0, 1), radius=0.05),
         co.muscles.Sphere(None, (0.0, 0.0, 0.0), radius=0.05),
     ):
-        length = float(ca.evalf(surface.length(ca.SX(a), ca.SX(b))))
+        length = float(ca.evalf(length_round(surface, ca.SX(a), ca.SX(b))))
         assert length == pytest.approx(np.linalg.norm(b - a), rel=1e-9)
 
 
 def test_a_sphere_is_a_cylinder_across_its_plane():
     a, b = np.array([-0.1, -0.01, 0.0]), np.array([0.12, -0.02, 0.0])
-    cylinder = co.muscles.Cylinder(None, (0.0, 0.0, 0.0), (0, 0, 1), radius=0.05).length(ca.SX(a), ca.SX(b))
+    round_z = co.muscles.Cylinder(None, (0.0, 0.0, 0.0), (0, 0, 1), radius=0.05)
+    cylinder = length_round(round_z, ca.SX(a), ca.SX(b))
     turned = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
     sphere = co.muscles.Sphere(None, (0.1, 0.2, 0.3), radius=0.05)
-    rotated = sphere.length(ca.SX(turned @ a + [0.1, 0.2, 0.3]), ca.SX(turned @ b + [0.1, 0.2, 0.3]))
+    rotated = length_round(sphere, ca.SX(turned @ a + [0.1, 0.2, 0.3]), ca.SX(turned @ b + [0.1, 0.2, 0.3]))
     assert float(ca.evalf(rotated)) == pytest.approx(float(ca.evalf(cylinder)), rel=1e-9)
     assert float(ca.evalf(cylinder)) > np.linalg.norm(b - a) + 1e-3
 
@@ -134,7 +136,7 @@ def test_misuse():
     a, b = V(None, (0, 0, 0)), V("elbow", (0, 0, 0))
     surface = co.muscles.Sphere("elbow", (0, 0, 0), 0.1)
     gone = V("elbow", (0, 0, 0), joint="elbow", within=(0, 1))
-    for points in ([a], [surface, a], [a, surface], [a, surface, surface, b], [a, surface, gone, b], [a, gone]):
+    for points in ([a], [surface, a], [a, surface], [surface, surface, b], [a, gone]):
         with pytest.raises(co.InputError, match="an unconditional ViaPoint"):
             co.muscles.MusclePath(points)
     with pytest.raises(co.InputError, match="both joint and within"):
