@@ -113,8 +113,8 @@ _PACKAGES = {
         "avoidance_pairs hull_around helical point_motion reach"
     ),
     "muscles": (
-        "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Ellipsoid Fibers JointContact LengthPolynomial "
-        "MetabolicRate Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere Synergies Torus ViaPoint "
+        "HUMAN_JOINTS OPENSIM PUBLISHED CondyleForces Cylinder Ellipsoid Fibers JointContact LengthPolynomial Ligament "
+        "Ligaments MetabolicRate Muscle MuscleCurves MusclePath Muscles PassiveTorque Sphere Synergies Torus ViaPoint "
         "fit_lengths fit_samples from_file path_lengths"
     ),
     "optimality": (
@@ -123,8 +123,9 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant NamedNumber "
-        "Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground parametrised"
+        "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant JointTorque "
+        "NamedNumber Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground "
+        "parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification mirrored",

@@ -5,7 +5,7 @@ urdf, srdf     readers of robots
 sdf            SDF files
 urdf_writer    URDF files from models
 mjcf           MuJoCo's files, compiled by MuJoCo; the sizes of forces that are left out in mjcf_omissions
-osim           OpenSim's files, with their components in osim_document and forces in osim_forces
+osim           OpenSim's files, with their components in osim_document, forces in osim_forces and osim_passive
 loop_files     companions of URDF files, with loops and motors
 limits         limits that take the place of those in a file
 muscle_data    muscles of files

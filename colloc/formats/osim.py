@@ -64,8 +64,8 @@ def from_osim(
     are rounded. Ranges of coordinates become limits of position, as in Moco, whether the file clamps them or not,
     unless they are wider than a turn to one side; forces of coordinate actuators become limits of torque. Markers are
     the model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
-    `muscles`, `contact`, `springs` and `motors` of the reading are parts of a problem; the data of the first two,
-    muscles with their paths, contact shapes and the laws of contact, are attributes as well.
+    `muscles`, `contact`, `springs`, `ligaments` and `motors` of the reading are parts of a problem; the data of the
+    first two, muscles with their paths, contact shapes and the laws of contact, are attributes as well.
 
     Parameters
     ----------
@@ -199,11 +199,14 @@ class _OsimReader:
         model = model.frozen(held) if held else model
         muscles = tuple(self._forces.muscles(model, apart, still))
         shapes, laws, loops = tuple(self._forces.shapes()), tuple(self._forces.laws()), tuple(self._loops())
-        springs = tuple(self._forces.springs(model.joint_names, held))
+        units = {joint: unit for joint, unit in zip(model.joint_names, model.position_units, strict=True)}
+        springs = tuple(self._forces.springs(units, held))
+        ligaments = tuple(self._forces.ligaments(model, apart, still))
         self._unread()
         return Reading(
             model, tuple(notes.changed), notes.left_out, loops, {"initial": initial},
             muscle_data=muscles, contact_shapes=shapes, contact_laws=laws, springs=springs,
+            ligament_data=ligaments,
         )  # fmt: skip
 
     def _smoothed(self, model: Model, tolerance: float) -> dict[str, Coupling]:

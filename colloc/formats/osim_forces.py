@@ -14,14 +14,18 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData, PathPoint
 from colloc.formats.numbers import parse_number
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
+from colloc.formats.osim_passive import ExpressionTorque, LimitTorque
 from colloc.formats.reading import Notes
 from colloc.formats.xml import lines_of
 from colloc.model import Model
 from colloc.model.coupling import Coupling
+from colloc.model.functions import CubicSpline
 from colloc.model.transforms import homogeneous, rotation_about
-from colloc.muscles.files import FileWrap, place_wraps
+from colloc.muscles.files import FileWrap, from_file, place_wraps
+from colloc.muscles.ligaments import Ligament
 from colloc.muscles.wrapping import Cylinder, Ellipsoid, Sphere, Surface, Torus
 from colloc.problem.joint_parts import Spring
+from colloc.problem.joint_torque import JointTorque
 from colloc.support.checks import InputError, unknown_name
 from colloc.support.lazy import cached_property
 
@@ -44,14 +48,20 @@ _SHAPES = {"ContactSphere": "sphere", "ContactHalfSpace": "half-space"}
 _LAWS = ("SmoothSphereHalfSpaceForce", "HuntCrossleyForce")
 _ACTUATORS = ("CoordinateActuator", "ActivationCoordinateActuator")
 _SURFACES = ("WrapCylinder", "WrapSphere", "WrapEllipsoid", "WrapTorus")
-_SPRING = "SpringGeneralizedForce"
+_SPRING, _LIMIT, _EXPRESSION = "SpringGeneralizedForce", "CoordinateLimitForce", "ExpressionBasedCoordinateForce"
+_LIGAMENTS = ("Blankevoort1991Ligament", "Ligament")
+# Of OpenSim's ligaments: force in units of pcsa_force, by the length over the resting length.
+_LIGAMENT_CURVE = CubicSpline(
+    (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0),
+    (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0),
+)
 _WITHIN = 1e-5  # rad or m, by which OpenSim's conditional points are there beyond their range
 
 
 class OsimForces:
     """Reader of forces, by the frames and coordinates of their file."""
 
-    known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS, _SPRING)
+    known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS, _SPRING, _LIMIT, _EXPRESSION, *_LIGAMENTS)
 
     def __init__(
         self,
@@ -99,7 +109,7 @@ class OsimForces:
         self, model: Model, part: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]
     ) -> MuscleData:
         document, kind = self._document, part.element.tag
-        activation, deactivation, least = _MUSCLES[kind]
+        activation, deactivation, least = _MUSCLES.get(kind, (None, None, 0.0))
         path = next(iter(part.element.findall("GeometryPath") or part.element.findall("path/GeometryPath")), None)
         if path is None:
             self._notes.leave_out("path by functions", "muscles", part.name)
@@ -264,23 +274,67 @@ class OsimForces:
             raise unknown_name(f"coordinate (of {owner.path!r})", coordinate, self._coordinates)
         return coordinate
 
-    def springs(self, joints: Sequence[str], held: Mapping[str, float]) -> Iterator[Spring]:
-        """Springs and dampers of coordinates that are moving joints."""
+    def springs(self, units: Mapping[str, str], held: Mapping[str, float]) -> Iterator[Spring | JointTorque]:
+        """Springs, limit forces and forces by expressions of coordinates that are moving joints, with their units."""
         document = self._document
-        for part in document.all(_SPRING):
+        for part in document.all(_SPRING, _LIMIT, _EXPRESSION):
             with lines_of(part.element):
                 coordinate = document.value(part, "coordinate")
+                kind = "spring" if part.element.tag == _SPRING else f"<{part.element.tag}>"
                 if coordinate not in self._coordinates:
-                    raise unknown_name(f"coordinate (of spring {part.name!r})", coordinate, self._coordinates)
-                if document.flag(part, "isDisabled") or document.value(part, "appliesForce", "true") == "false":
-                    self._notes.leave_out("spring that is switched off", "coordinates", part.name)
-                elif coordinate in held or coordinate not in joints:
-                    self._notes.leave_out("spring", "coordinates that are held, or follow others", part.name)
-                else:
+                    raise unknown_name(f"coordinate (of {kind} {part.name!r})", coordinate, self._coordinates)
+                if self._off(part):
+                    self._notes.leave_out(f"{kind} that is switched off", "coordinates", part.name)
+                elif coordinate in held or coordinate not in units:
+                    self._notes.leave_out(kind, "coordinates that are held, or follow others", part.name)
+                elif part.element.tag == _SPRING:
                     stiffness, rest, damping = (
                         document.number(part, name, 0.0) for name in ("stiffness", "rest_length", "viscosity")
                     )
                     yield Spring(coordinate, stiffness, rest, damping, name=part.name or "spring")
+                elif part.element.tag == _LIMIT:
+                    yield JointTorque(coordinate, self._limit(part, units[coordinate]), name=part.name or "limit force")
+                else:
+                    yield JointTorque(
+                        coordinate, ExpressionTorque(document.value(part, "expression", "0")), name=part.name or "force"
+                    )
+
+    def _off(self, part: Component) -> bool:
+        return self._document.flag(part, "isDisabled") or self._document.value(part, "appliesForce", "true") == "false"
+
+    def _limit(self, part: Component, unit: str) -> LimitTorque:
+        """The law of a limit force, whose file has degrees, and N m per degree, for hinges."""
+        scale = math.pi / 180 if unit == "rad" else 1.0
+        defaults = {"lower_limit": 0.0, "upper_limit": 0.0, "transition": 0.1}
+        lower, upper, transition = (scale * self._document.number(part, *pair) for pair in defaults.items())
+        stiff = {"lower_stiffness": 1.0, "upper_stiffness": 1.0, "damping": 0.001}
+        below, above, damping = (self._document.number(part, *pair) / scale for pair in stiff.items())
+        return LimitTorque(lower, upper, below, above, damping, transition)
+
+    def ligaments(
+        self, model: Model, dependent: Mapping[str, Coupling], held: Mapping[str, float]
+    ) -> Iterator[Ligament]:
+        """Ligaments in the order of the file, with paths as muscles have them."""
+        number = self._document.number
+        for part in self._document.all(*_LIGAMENTS):
+            with lines_of(part.element):
+                if self._off(part):
+                    self._notes.leave_out("ligament that is switched off", "the file", part.name)
+                    continue
+                path = from_file(self._muscle(model, part, dependent, held)).path
+                if part.element.tag == _LIGAMENTS[0]:
+                    self._notes.leave_out("damping", "ligaments", part.name)
+                    slack, stiffness = number(part, "slack_length", 0.0), number(part, "linear_stiffness", 1.0)
+                    yield Ligament(part.name, path, slack, stiffness, number(part, "transition_strain", 0.06))
+                else:
+                    curve: Any = _LIGAMENT_CURVE
+                    if part.element.find("force_length_curve") is not None:
+                        what = f"curve of ligament {part.name!r}"
+                        curve = coupling_of(
+                            function_in(part.element, what, "force_length_curve"), part.name, what
+                        ).curve
+                    slack, stiffness = number(part, "resting_length", 0.0), number(part, "pcsa_force", 0.0)
+                    yield Ligament(part.name, path, slack, stiffness, curve=curve)
 
     def shapes(self) -> Iterator[ContactShape]:
         document = self._document

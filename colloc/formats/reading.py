@@ -18,10 +18,12 @@ from colloc.formats.numbers import parse_numbers
 from colloc.loops import ClosedChain, Loop
 from colloc.model import Body, Model
 from colloc.muscles.files import from_file
+from colloc.muscles.ligaments import Ligament, Ligaments
 from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
 from colloc.problem.force_parts import Thruster
 from colloc.problem.joint_parts import Motors, Spring
+from colloc.problem.joint_torque import JointTorque
 from colloc.support.checks import InputError, count, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
@@ -135,8 +137,10 @@ class Reading(Tabular, Portable):
     contact_shapes : tuple of ContactShape
     contact_laws : tuple of ContactLaw
         Forces between contact shapes.
-    springs : tuple of Spring
-        Springs and dampers at joints: parts of a problem, like `muscles`, `contact` and `motors`.
+    springs : tuple of Spring and JointTorque
+        Springs, dampers, limit forces and forces by expressions at joints: parts of a problem, like `muscles`,
+        `ligaments`, `contact` and `motors`.
+    ligament_data : tuple of Ligament
     actuators : tuple of str
         Joints that motors drive, in a file that names them.
     thrusters : tuple of Thruster
@@ -170,9 +174,10 @@ class Reading(Tabular, Portable):
     muscle_data: tuple[MuscleData, ...] = ()
     contact_shapes: tuple[ContactShape, ...] = ()
     contact_laws: tuple[ContactLaw, ...] = ()
-    springs: tuple[Spring, ...] = ()
+    springs: tuple[Spring | JointTorque, ...] = ()
     actuators: tuple[str, ...] = ()
     thrusters: tuple[Thruster, ...] = ()
+    ligament_data: tuple[Ligament, ...] = ()
 
     def __post_init__(self):
         for name in ("postures", "gears"):
@@ -229,6 +234,19 @@ class Reading(Tabular, Portable):
         return Muscles(self.model, [from_file(record) for record in self.muscle_data])
 
     @cached_property
+    def ligaments(self) -> Ligaments:
+        """The ligaments: a part of a problem.
+
+        Raises
+        ------
+        InputError
+            For a file without ligaments.
+        """
+        if not self.ligament_data:
+            raise InputError(f"the file of {self.model.name!r} has no ligaments")
+        return Ligaments(self.model, self.ligament_data)
+
+    @cached_property
     def motors(self) -> Motors:
         """Motors at the joints with torque limits in the file, with these limits: a part of a problem.
 
@@ -268,7 +286,8 @@ class Reading(Tabular, Portable):
             ("muscle", "muscles", len(self.muscle_data)),
             ("contact shape", "contact shapes", len(self.contact_shapes)),
             ("contact law", "contact laws", len(self.contact_laws)),
-            ("spring", "springs", len(self.springs)),
+            ("spring or torque of a joint", "springs and torques of joints", len(self.springs)),
+            ("ligament", "ligaments", len(self.ligament_data)),
             ("motor", "motors", len(self.actuators)),
             ("thruster", "thrusters", len(self.thrusters)),
         )

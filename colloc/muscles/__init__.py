@@ -9,6 +9,7 @@ fibers          the state of fibers and tendons
 activation      from excitation to activation
 metabolics      metabolic rates
 passive_torque  torques of other tissue
+ligaments       elastic cords along paths
 pull            forces of muscles on bodies, and across a joint
 muscles         muscles in a problem: unknowns and constraints
 synergies       groups of muscles that are activated together
@@ -19,6 +20,7 @@ from colloc.muscles.curves import OPENSIM, PUBLISHED, MuscleCurves
 from colloc.muscles.fibers import Fibers
 from colloc.muscles.files import from_file
 from colloc.muscles.joint_contact import CondyleForces, JointContact
+from colloc.muscles.ligaments import Ligament, Ligaments
 from colloc.muscles.metabolics import MetabolicRate
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles, path_lengths
@@ -30,6 +32,7 @@ from colloc.muscles.wrapping import Cylinder, Ellipsoid, Sphere, Torus
 
 __all__ = [
     "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "CondyleForces", "Cylinder", "Ellipsoid", "Fibers", "JointContact",
-    "LengthPolynomial", "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere",
-    "Synergies", "Torus", "ViaPoint", "fit_lengths", "fit_samples", "from_file", "path_lengths",
+    "LengthPolynomial", "Ligament", "Ligaments", "MetabolicRate", "Muscle", "MuscleCurves", "MusclePath", "Muscles",
+    "PassiveTorque", "Sphere", "Synergies", "Torus", "ViaPoint", "fit_lengths", "fit_samples", "from_file",
+    "path_lengths",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ torque_equations   torques that equations prescribe along the path, such as thos
 validate           checks of a problem's arguments, and warnings of likely mistakes
 part               parts: drives, springs and loads of a mechanism, with all that they add to a problem
 joint_parts        parts at joints: springs, torques over a cycle, ideal motors
+joint_torque       a part that is any torque of a joint's coordinate and velocity
 force_parts        parts that push and pull bodies: thrusters, cables, wheels, grips
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
@@ -42,6 +43,7 @@ from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters,
 from colloc.problem.impacts import Impact, impact
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.joint_parts import Assist, Motors, Spring
+from colloc.problem.joint_torque import JointTorque
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Connection, PhaseEnds, PhasePoint, PhaseRows, connect
@@ -86,6 +88,7 @@ __all__ = [
     "Instant",
     "JointBounds",
     "JointState",
+    "JointTorque",
     "Motors",
     "NamedNumber",
     "Parameter",

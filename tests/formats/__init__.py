@@ -12,6 +12,7 @@ test_collisions      collision shapes
 test_osim            OpenSim's models
 test_osim_parts      muscles, springs and motors of OpenSim's models
 test_osim_wraps      muscles round surfaces of OpenSim's models
+test_osim_passive    springs, limit forces, expressions and ligaments, against OpenSim
 test_osim_track      a motion of an OpenSim model
 test_opensim         tables that OpenSim reads
 test_tables          tables of time series
