@@ -135,7 +135,7 @@ _PACKAGES = {
         "to_csv to_dataframe to_joint_trajectory torque_table"
     ),
     "support": "InputWarning",
-    "sweeps": "Independent Optima Processes Sweep",
+    "sweeps": "Front Independent Optima Processes Sweep pareto_front",
     "transcription": "NLP PhasesNLP point_to_point",
 }
 # fmt: on

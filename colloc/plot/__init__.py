@@ -23,11 +23,13 @@ certificate switching functions and the Hamiltonian of a solution
 optima      costs of the optima that random starts reach
 tornado     sensitivities of the cost of an optimum
 map         a sweep over two values
+front       a front of two or three costs
 """
 
 from colloc.plot.animation import animate
 from colloc.plot.certificate import certificate
 from colloc.plot.figure import save_figure, show
+from colloc.plot.front import front
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
 from colloc.plot.motion import guess, motion
@@ -40,7 +42,7 @@ from colloc.plot.view import view
 from colloc.support.packages import register_public
 
 __all__ = [
-    "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion",
+    "animate", "certificate", "convergence", "descents", "error", "front", "guess", "joints", "map", "motion",
     "optima", "reactions", "rounds", "save_figure", "show", "signals", "summary", "tornado", "torques", "view",
 ]  # fmt: skip
 

@@ -8,6 +8,7 @@ unknowns           durations that are free, unknown signals and constants, state
 parametrised       a model whose numbers are a parameter
 cost               the duration, integrals, final costs and penalties, which add up
 ordered            costs in order of importance, level by level
+goals              several costs that exceed their goals as little as possible
 track              a cost: the distance from measured time series
 smoothing          splines through samples, or near noisy ones
 statement          the base of all constraints: rows, times, numbers, values at ends, limits

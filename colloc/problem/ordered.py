@@ -109,7 +109,7 @@ def _rate(cost: Cost, now: Any) -> ca.SX:
     return sum(terms, ca.SX(0))
 
 
-def _at_end(cost: Cost, state: str, end: Any, duration: Any = None) -> ca.SX:
+def at_end(cost: Cost, state: str, end: Any, duration: Any = None) -> ca.SX:
     """A cost at the end of a motion or a phase, where its integrals are a state."""
     value = end.states[state] if state in end.states else ca.SX(0)
     for term in cost.terms:
@@ -120,11 +120,11 @@ def _at_end(cost: Cost, state: str, end: Any, duration: Any = None) -> ca.SX:
     return value
 
 
-def _has_integral(cost: Cost) -> bool:
+def has_integral(cost: Cost) -> bool:
     return any(term.fn is not None and not term.final for term in cost.terms)
 
 
-def _accumulated(cost: Cost, name: str) -> State:
+def accumulated(cost: Cost, name: str) -> State:
     return State(name, rate=partial(_rate, cost))
 
 
@@ -138,10 +138,10 @@ def _problem_at_level(problem: Problem, bounds: Sequence[float]) -> Problem:
             if k < now:
                 changes["duration"] = bounds[k] / sum(term.weight for term in cost.terms)
             continue
-        if _has_integral(cost):
-            unknowns.append(_accumulated(cost, name))
+        if has_integral(cost):
+            unknowns.append(accumulated(cost, name))
             rows.append(initial(states={name: 0.0}))
-        value = partial(_at_end, cost, name)
+        value = partial(at_end, cost, name)
         if k < now:
             rows.append(at(1.0, value, upper=bounds[k], name=f"{name} kept"))
         elif k == now:
@@ -162,9 +162,9 @@ def _phases_at_level(problem: Phases, bounds: Sequence[float]) -> Phases:
                 whole["duration"] = bounds[k] / weight
             continue
         state = f"cost_{k + 1}"
-        if any(map(_has_integral, costs.values())):
+        if any(map(has_integral, costs.values())):
             for name in names:
-                unknowns = (*phases[name].unknowns, _accumulated(costs[name], state))
+                unknowns = (*phases[name].unknowns, accumulated(costs[name], state))
                 start = [initial(states={state: 0.0})] if name == names[0] or not problem.in_sequence else []
                 phases[name] = replace(phases[name], unknowns=unknowns, subject_to=[*phases[name].subject_to, *start])
         ends = names[-1:] if problem.in_sequence else names
@@ -181,7 +181,7 @@ def _of_phases(costs: dict[str, Cost], whole: Cost, state: str, complete: list[s
     """A cost of phases or cases at their ends; integrals are complete at the ends of some of them."""
     total = ca.SX(0)
     for name, cost in costs.items():
-        total = total + _at_end(cost, state if name in complete else "", ends[name].end, ends[name].duration)
+        total = total + at_end(cost, state if name in complete else "", ends[name].end, ends[name].duration)
     duration = sum((ends[name].duration for name in costs), ca.SX(0))
     for term in whole.terms:
         total = total + term.weight * (duration if term.fn is None else term.fn(ends))
