@@ -65,9 +65,23 @@ def _locks(solution: Solution | PhasesSolution) -> list[str]:
 
 
 def _out_of_time(solution: Solution | PhasesSolution, seconds: float) -> str:
-    """A sentence about a motion whose improvement was interrupted by the time limit."""
+    """A sentence about a motion whose improvement was interrupted by the time limit, and what to try next."""
+    from colloc.solver.diagnosis import violated_rows
+
+    if missed := violated_rows(solution.nlp, solution.x, solution.parameters, limit=1):
+        return (
+            f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned, which "
+            f"misses {missed[0]}: go on from it with guess=solution, or from the solution of an easier problem, "
+            "such as one with fewer intervals, wider bounds or softer contacts"
+        )
     if not solution.rounds:
-        return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
+        return (
+            f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned, which "
+            "meets all constraints at the nodes: go on from it with guess=solution"
+        )
     error = f"its error is {float(solution.error):.1e}"
     change = "" if len(solution.rounds) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
-    return f"seconds={seconds:g} ran out after refinement iteration {len(solution.rounds)}: {error}{change}"
+    return (
+        f"seconds={seconds:g} ran out after refinement iteration {len(solution.rounds)}: {error}{change}; go on with "
+        "co.refine(solution)"
+    )

@@ -130,7 +130,8 @@ def failure_reason(
         lines.append(bent)
     elif limited:
         lines.append(
-            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), or a better guess, as in co.keyframes(...)"
+            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), go on from the last iterate with "
+            "guess=error.solution, or give a better guess, as in co.keyframes(...)"
         )
     if dependent := dependent_rows(nlp, start, p):
         lines += [
