@@ -147,6 +147,27 @@ class Part(Portable):
         return np.zeros(prescribed.shape, dtype=bool), np.zeros(still.shape, dtype=bool)
 
 
+class StatedParts(Part):
+    """Signals and pulls of parts, whose unknowns, loads, statements and torques are those of the problem.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    """
+
+    name = "stated parts"
+
+    def __init__(self, parts: Sequence[Part]):
+        self.parts = tuple(parts)
+
+    def contribution(self) -> Contribution:
+        """The signals of all parts."""
+        return Contribution(signals=joint_contribution(self.parts).signals)
+
+    def pull_across(self, now: Instant, body: str) -> Reaction | None:
+        return pull_of(self.parts, now, body)
+
+
 def joint_contribution(parts: Sequence[Part]) -> Contribution:
     """The sum of the parts' contributions; objects that several of them share appear once."""
     each = [instance(f"contribution of {quoted(part)}", part.contribution(), Contribution) for part in parts]

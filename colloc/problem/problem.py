@@ -17,7 +17,16 @@ from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
 from colloc.problem.joint_constraints import bounds, joint_bounds, joint_limits, window_limits
-from colloc.problem.part import Contribution, Drivers, Part, drivers, joint_contribution, pull_of, torque_balance
+from colloc.problem.part import (
+    Contribution,
+    Drivers,
+    Part,
+    StatedParts,
+    drivers,
+    joint_contribution,
+    pull_of,
+    torque_balance,
+)
 from colloc.problem.rows import unique
 from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, brought, named, slot_names
@@ -360,7 +369,8 @@ class Problem(Tabular, Portable):
     def restated(self, statements: Sequence[Statement], **changes: Any) -> Problem:
         """The problem with other statements in place of all its own and its parts', and other changes."""
         whole: dict[str, Any] = {"unknowns": self.all_unknowns, "parameters": self.all_parameters}
-        parts = () if self.coordinates is None else (self.coordinates,)
+        others = [part for part in self.parts if part is not self.coordinates]
+        parts = [*([] if self.coordinates is None else [self.coordinates]), *([StatedParts(others)] if others else [])]
         return replace(self, subject_to=statements, **whole | {"loads": self.all_loads, "parts": parts} | changes)
 
     def with_opposite_ends(self, positions: Collection[int]) -> Problem:

@@ -130,10 +130,30 @@ def test_a_limit_on_it_binds_and_a_reaction_warns(solved):
     assert limited.cost > solution.cost
     pressed = limited.evaluate(lambda now: ca.norm_2(now.joint_contact("forearm").force), limited.t)
     assert pressed.max() == pytest.approx(0.9 * free, rel=1e-5)
+    of_limit = co.optimality.sensitivity(limited, "elbow")["elbow upper"]
+    rows = [limited.nlp.row_name(k, limited.x).startswith("elbow") for k in range(limited.nlp.n_g)]
+    assert of_limit.cost == pytest.approx(-limited.multipliers["g"][rows].sum(), rel=1e-3)
+    assert of_limit.cost < 0.0
     with pytest.warns(
         co.support.InputWarning, match=r"reaction of 'forearm' is the net force.*joint_contact\('forearm'"
     ):
         solution.evaluate(lambda now: now.reaction("forearm").force, T)
+
+
+def test_a_problem_with_its_parts_statements_as_its_own_keeps_their_pull(solved):
+    """As do programs for sensitivities, relaxed limits and arcs."""
+    part, _ = solved
+    problem = moving(part)
+    restated = problem.restated(problem.statements)
+    assert [part.name for part in restated.parts] == ["stated parts"]
+    assert [signal.name for signal in restated.part_signals] == [signal.name for signal in problem.part_signals]
+    forces = []
+    for same in (problem, restated):
+        now = same.instant
+        slots = [now.q, now.qd, now.qdd, now.activation]
+        function = ca.Function("contact", slots, [now.joint_contact("forearm").force])
+        forces.append(function([-1.1, 0.1, 1.0, 0.0], 0.5, 1.0, 0.3).full())
+    np.testing.assert_array_equal(*forces)
 
 
 def test_without_muscles_across_it_is_the_reaction():
