@@ -73,6 +73,7 @@ def notes(report: Report) -> list[str]:
         f"  virtual torques {report.virtual_torque:.1e}, sum of feet against the whole {report.wrench_sum_error:.1e}",
         *_errors(report),
         *_differences(report),
+        *_chosen(report),
     ]
 
 
@@ -103,6 +104,17 @@ def _differences(report: Report) -> list[str]:
     return [
         f"  extremes unlike Winter's, in his standard deviations: {', '.join(values) or 'nothing beyond 2'}",
         f"  out of time: {', '.join(times) or 'nothing by more than 10 %'}",
+    ]
+
+
+def _chosen(report: Report) -> list[str]:
+    """Angles at bounds of their ranges, and the reach of the centre of pressure."""
+    bounds = (f"{name} at {bound:.0f} deg for {share:.0f} %" for name, (bound, share) in report.at_bounds.items())
+    reach, ball, toe = (100 * float(place) for place in (report.pressure_reach, *report.step.sole))
+    return [
+        f"  at bounds of their ranges, of the step: {', '.join(bounds) or 'nothing for 1 %'}",
+        f"  centre of pressure: {reach:.0f} cm before the heel at most, the ball at {ball:.0f}, the toe at {toe:.0f} "
+        "(people's goes on below the great toe)",
     ]
 
 

@@ -20,6 +20,7 @@ from colloc.studies.walking.report.stride import ANGLES, DIRECTIONS, Distance, P
 from colloc.studies.walking.step import Step
 
 SAMPLES = 201  # times of a step
+_AT_BOUND = 1e-2  # of its range: a joint that is nearer is at its bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +139,27 @@ class Report:
         return float(force.max()), 50.0 * float(self.ground.s[force.argmax()])
 
     @cached_property
+    def at_bounds(self) -> dict[str, tuple[float, float]]:
+        """By joint, the bound at which it stays for 1 % of the step or longer [deg], and how long [%]."""
+        problem = self.solution.problem
+        found = {}
+        for name, values, *ends in zip(
+            problem.model.position_names, self.sample.q.T, *problem.limits("q"), strict=True
+        ):
+            width = ends[1] - ends[0]
+            for bound in ends if 0 < width < np.inf else ():
+                share = 100 * float((np.abs(values - bound) < _AT_BOUND * width).mean())
+                if share >= 1.0:
+                    found[name] = float(np.degrees(bound)), share
+        return found
+
+    @cached_property
+    def pressure_reach(self) -> float:
+        """Largest distance of a foot's centre of pressure before its heel, on either foot [m]."""
+        right, left = (self.ground.pressure(wrench)[:, 1] for wrench in (self.ground.right, self.ground.left))
+        return float(np.nanmax([right, left + self.step.length]))
+
+    @cached_property
     def arm_leg(self) -> np.ndarray:
         """Reach of either arm times that of the opposite leg (5.6), shape (SAMPLES, 2) [m2]."""
         human, t = self.step.stance, self.ground.s * self.solution.duration
@@ -194,6 +216,8 @@ class Report:
         for name, peak in self.peaks.items():
             found |= {f"peaks.{name}": peak.value, f"peaks.{name}.percent": peak.percent}
         found |= dict(zip(("both_feet.most", "both_feet.percent"), self.both_feet, strict=True))
+        found |= {f"at_bound.{name}.percent": share for name, (_, share) in self.at_bounds.items()}
+        found["pressure_reach"] = self.pressure_reach
         found |= {f"peaks.internal.{name}": float(norm.max()) for name, norm in self.internal.items()}
         found |= {f"rms_vs_winter.{name}": value for name, value in self.rms.items()} | self.stride.distance_numbers
         found |= {

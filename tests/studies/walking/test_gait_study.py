@@ -75,6 +75,21 @@ def test_the_ground_only_pushes(report):
     np.testing.assert_array_equal(ground.left[~both], 0.0)
 
 
+def test_the_table_says_which_angles_are_bounds_and_where_pressure_ends(report):
+    """The ankle by its coordinate and its range; pressure by the moment of the ground's force, about the heel."""
+    text = comparison(report).text()
+    k = report.solution.problem.model.position_names.index("ankle_dorsiflexion_r")
+    ankle = np.degrees(np.asarray(report.solution.at(np.linspace(0, report.solution.duration, 1001)).q)[:, k])
+    bound, share = report.at_bounds["ankle_dorsiflexion_r"]
+    lower = np.degrees(report.solution.problem.limits("q")[0][k])
+    assert bound == pytest.approx(12.0)
+    assert 100 * (ankle > 12.0 - 0.01 * (12.0 - lower)).mean() == pytest.approx(share, abs=1.0)
+    assert f"ankle_dorsiflexion_r at 12 deg for {share:.0f} %" in text
+    ball, toe = report.step.sole
+    assert 0.5 * ball < report.pressure_reach < toe
+    assert f"{100 * report.pressure_reach:.0f} cm before the heel at most" in text
+
+
 def test_feet_press_where_they_may(report):
     nodes = report.solution.t / report.solution.duration
     held = pressing_outside(report.step, ground_reactions(report.step, report.solution, nodes))
