@@ -95,11 +95,20 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
 
 
 def nearby(chain: ClosedChain, q: np.ndarray) -> np.ndarray:
-    """Closed postures nearest to given ones, each shape (N, n_q); the search for each begins at the one before."""
+    """Closed postures near given ones within limits, each shape (N, n_q), the first the nearest.
+
+    The search for each other one begins at the one before.
+    """
     postures, closures = np.empty_like(q), chain.closures
+    lower, upper = closures.limits
     for k, wanted in enumerate(q):
+        if k:
+            postures[k] = closures.projected(wanted, postures[k - 1])
+            within = (lower <= postures[k]).all() and (postures[k] <= upper).all()
+            if within and not described_gap(closures, postures[k]):
+                continue
         postures[k] = closures.nearest(wanted, postures[k - 1] if k else None)
-        if np.abs(closures.gaps(postures[k])[0]).max() > CLOSED:
+        if described_gap(closures, postures[k]):
             postures[k] = assembled(closures, wanted)
     return postures
 

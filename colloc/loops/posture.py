@@ -21,7 +21,10 @@ RANK = 1e-7  # of the longest column: what is shorter counts as none
 NEARBY = 0.02  # rad, m: how far postures are displaced that tell a singular posture from its neighbours
 PREFER = 1e-2  # likewise: preferred columns that are longer are taken before others
 _STEPS = 200
+_PROJECTIONS = 10  # steps towards a wanted posture
 _SETTLED = 1e-10  # rad, m: a step after which a search ends
+_ROUGHLY = 1e-4  # rad, m: likewise, on the way to the closed posture
+_LEAST_FALL = 1e-8  # of a sum of squares in a step, below which a search ends
 _TURN = 0.5  # rad: longest turn of a joint in a step, so that no joint winds up
 _STRAIGHT = 1e-6  # sine of an angle that has no direction
 _PULLS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # m/rad: towards the guess, in turn; the first are of the size of gaps
@@ -139,12 +142,28 @@ class Closures:
         if self._opposite(q):
             q = np.clip(self.scattered(q, NEARBY, np.random.default_rng(0)), *limits)
         for pull in _PULLS:
-            q = self._least(q, guess, pull, every, joints, limits)
+            q = self._least(q, guess, pull, every, joints, limits, _ROUGHLY if pull else _SETTLED)
         if np.abs(self.gaps(q)[0]).max(initial=0.0) > CLOSED:
             return q
         for pull in _POLISH:
             q = self._least(self._unwound(q, guess, limits), guess, pull, every, joints, limits)
         return q
+
+    def projected(self, wanted: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """A closed posture near a wanted one, by a few steps from a closed start along the motions that loops allow.
+
+        It is not closed where these steps do not end, and may be beyond limits.
+        """
+        q = start
+        for _ in range(_PROJECTIONS):
+            gaps, J = self.gaps(q)
+            way = self.model.displacement(q, wanted)
+            step = way - np.linalg.lstsq(J, J @ way + gaps, rcond=RANK)[0]
+            turn = np.abs(step[self._turning]).max(initial=0.0)
+            q = self.displaced(q, step * min(1.0, _TURN / turn) if turn else step)
+            if np.abs(step).max(initial=0.0) < NEARBY:
+                break
+        return self.close(q)
 
     def _unwound(self, q: np.ndarray, guess: np.ndarray, limits: Any) -> np.ndarray:
         """The same posture with whole turns of hinges taken off, towards a guess; with quaternions of its sign."""
@@ -171,6 +190,7 @@ class Closures:
         rows: np.ndarray,
         joints: np.ndarray,
         limits: Any,
+        settled: float = _SETTLED,
     ) -> np.ndarray:
         """Least squares of gaps and of pull times the way from a guess (Levenberg-Marquardt, coordinates unscaled).
 
@@ -196,8 +216,9 @@ class Closures:
             trial = np.clip(self.displaced(q, step, joints), *limits)
             gaps_trial, J_trial = self._pulled(trial, guess, pull, rows, joints)
             if gaps_trial @ gaps_trial < size:
+                fallen = size - gaps_trial @ gaps_trial
                 q, gaps, J, damping = trial, gaps_trial, J_trial, max(damping * min(0.1, size), 1e-14)
-                if np.abs(step).max(initial=0.0) < _SETTLED:
+                if np.abs(step).max(initial=0.0) < settled or fallen < _LEAST_FALL * size:
                     break
             elif damping > 1e8 or np.abs(step).max(initial=0.0) < 1e-15:
                 break
