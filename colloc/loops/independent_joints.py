@@ -33,6 +33,7 @@ from colloc.loops.reduction import (
     reduced_motion,
     state_tangent,
 )  # fmt: skip
+from colloc.loops.sensitivities import chain_hessian, chain_sensitivities
 from colloc.model import Load, Model
 from colloc.problem import Condition, Contribution, Coordinates, Instant, JointState, Unknown, path
 from colloc.support.checks import InputError, finite_array, flag, instance
@@ -166,6 +167,27 @@ class IndependentJoints(Coordinates):
         if not self.surplus:
             return ca.densify(actuation(reduction, tree)[0].tau)
         return ca.densify(driven(self.chain, self._shared(reduction, tree, now.signals[_SURPLUS])))
+
+    @of_instant
+    def has_torque_derivatives(self, now: Instant, loads: Sequence[Load]) -> bool:
+        """Whether torques have the derivatives of `chain_sensitivities` and `chain_hessian`.
+
+        They have not with torques in surplus, ball joints on quaternions, and loads that vary.
+        """
+        varying = ca.vertcat(*now.slots._replace(parameters=ca.SX(0, 1)))
+        constant = not any(ca.depends_on(load.wrench, varying) for load in loads)
+        return constant and not self.surplus and self.model.has_plain_velocities
+
+    @of_instant
+    def torque_slopes(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
+        return chain_sensitivities(self.chain, now.q, *self._rates(now), loads).dtau
+
+    @of_instant
+    def torque_curvature(self, now: Instant, loads: Sequence[Load], multipliers: ca.SX) -> ca.SX:
+        return chain_hessian(self.chain, now.q, *self._rates(now), multipliers, loads)
+
+    def _rates(self, now: Instant) -> tuple[ca.SX, ca.SX]:
+        return now.qd[self.independent], now.qdd[self.independent]
 
     def _shared(self, reduction: Reduction, tree: ca.SX, surplus: ca.SX) -> ca.SX:
         """Torques of the actuators, with those in surplus known: A tau = N' tau of the tree."""

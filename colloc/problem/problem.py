@@ -110,6 +110,18 @@ class Coordinates(Part):
         """Torques of inverse dynamics, SX, shape (n,); zero at passive joints."""
         raise NotImplementedError
 
+    def has_torque_derivatives(self, now: Instant, loads: Sequence[Load]) -> bool:
+        """Whether `torque_slopes` and `torque_curvature` exist; otherwise CasADi differentiates `inverse_dynamics`."""
+        return False
+
+    def torque_slopes(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
+        """Derivatives of the torques by q, qd and qdd of the independent joints, SX, shape (n, 3m)."""
+        raise NotImplementedError
+
+    def torque_curvature(self, now: Instant, loads: Sequence[Load], multipliers: ca.SX) -> ca.SX:
+        """Hessian of multipliers' torques by q, qd and qdd of the independent joints, SX, shape (3m, 3m)."""
+        raise NotImplementedError
+
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         raise NotImplementedError

@@ -79,13 +79,16 @@ class Torques:
         linearised equations of motion: stiffness, damping and mass matrix side by side, (m, 3m), derivatives of the
         generalised forces by positions, velocities and accelerations under constant torques.
         """
-        n, tau = self._problem.model.n, self._sensitivities(slots)
+        n = self._problem.model.n
         if self._problem.coordinates is None:
+            tau = self._sensitivities(slots)
             return ca.SX.eye(n), tau[:, 2 * n :], tau
         tangent = self._tangent(*slots)
-        N = tangent[:n, : tangent.shape[1] // 3]
+        m = tangent.shape[1] // 3
+        N = tangent[:n, :m]
+        by_state = self._chain_slopes(*slots) if self._reduced else self._sensitivities(slots) @ tangent
         # N' tau is the required force; N' changes as well, but the constant torques change with it equally.
-        return N, tau[:, 2 * n :] @ N, N.T @ tau @ tangent
+        return N, by_state[:, 2 * m :], N.T @ by_state
 
     @cached_property
     def _tangent(self) -> ca.Function:
@@ -108,20 +111,56 @@ class Torques:
         empty = ca.SX(n, 1)  # for slots on which no torque depends
         arguments = slots._replace(jerk=empty, tau=empty, tau_rate=empty, signal_rates=ca.SX(slots.signals.shape[0], 1))
         symbols = ca.SX.sym("tau", n)
-        stacked = ca.vertcat(*arguments)
-        chain = ca.jacobian(stacked, w)
+        inner = self._independent_state(slots) if self._reduced else ca.vertcat(*arguments)
+        chain = ca.jacobian(inner, w)
 
         def curvature(multipliers: ca.SX) -> ca.SX:
-            hessian, gradient = self._curvature(*arguments, multipliers)
-            weight = ca.SX.sym("weight", stacked.shape[0])
-            bent = ca.substitute(ca.hessian(ca.dot(weight, stacked), w)[0], weight, gradient)
+            if self._reduced:
+                gradient = ca.densify(self._chain_slopes(*arguments).T @ multipliers)
+                hessian = self._chain_curvature(*arguments, multipliers)
+            else:
+                hessian, gradient = self._curvature(*arguments, multipliers)
+            weight = ca.SX.sym("weight", inner.shape[0])
+            bent = ca.substitute(ca.hessian(ca.dot(weight, inner), w)[0], weight, gradient)
             return chain.T @ hessian @ chain + bent
 
         def linearised() -> ca.SX:
-            return self._slope(*arguments) @ chain
+            return (self._chain_slopes if self._reduced else self._slope)(*arguments) @ chain
 
-        torques = Intermediate(symbols, self._value(*arguments), linearised, curvature, self._asked)
+        recursive = self._asked or self._reduced
+        torques = Intermediate(symbols, self._value(*arguments), linearised, curvature, recursive)
         return slots._replace(tau=symbols), torques
+
+    @cached_property
+    def _reduced(self) -> bool:
+        """Whether torques have derivatives by the state of independent joints alone.
+
+        They are those at closed loops. Where splines of dependent joints leave a gap, they differ from the derivatives
+        of the torques by its third power, as the steps that close the loops at every instant converge quadratically.
+        """
+        coordinates, (_, sensitivities) = self._problem.coordinates, self.given
+        if coordinates is None or sensitivities is not None:
+            return False
+        return coordinates.has_torque_derivatives(self._problem.instant, self._problem.wrenches)
+
+    def _independent_state(self, slots: Slots) -> ca.SX:
+        coordinates = self._problem.coordinates
+        assert coordinates is not None
+        return ca.vertcat(*(part[coordinates.independent] for part in (slots.q, slots.qd, slots.qdd)))
+
+    @cached_property
+    def _chain_slopes(self) -> ca.Function:
+        problem = self._problem
+        assert problem.coordinates is not None
+        slopes = problem.coordinates.torque_slopes(problem.instant, problem.wrenches)
+        return problem.function("model", ca.cse(slopes))
+
+    @cached_property
+    def _chain_curvature(self) -> ca.Function:
+        problem, multipliers = self._problem, ca.SX.sym("multipliers", self._problem.model.n)
+        assert problem.coordinates is not None
+        hessian = problem.coordinates.torque_curvature(problem.instant, problem.wrenches, multipliers)
+        return ca.Function("curvature", [*problem.instant.slots, multipliers], [ca.cse(hessian)])
 
     def rate(self, slots: Slots) -> ca.SX:
         """Total time derivative of the torques, from the slots of an instant with jerk and rates of signals."""
