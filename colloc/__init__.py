@@ -118,8 +118,8 @@ _PACKAGES = {
         "fit_lengths fit_samples from_file path_lengths"
     ),
     "optimality": (
-        "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity Weights arcs certify "
-        "costates explain recover_weights sensitivity"
+        "ActiveLimit Arc Arcs Certificate Costates Derivative Estimates Explanation Relaxation Sensitivity Weights "
+        "arcs certify costates explain recover_weights sensitivity standard_errors"
     ),
     "plot": "",
     "problem": (

@@ -14,6 +14,8 @@ active_set    active bounds of a solution
 kkt           the linearised and factorised conditions of an optimum
 weights       weights of a cost from recorded motions
 stationarity  weights for which a motion meets the conditions of an optimum
+estimates     standard errors of constants that are identified from records
+restated      the program of a motion with other costs
 numbers       numbers of a problem, and their effect on the conditions
 explain       reasons why a problem fails, or limits that determine its solution
 elastic       the program with limits that may be relaxed at a cost
@@ -26,14 +28,16 @@ multipliers   multipliers of every limit, including prescribed ends
 from colloc.optimality.arcs import Arc, Arcs, arcs
 from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
+from colloc.optimality.estimates import Estimates, standard_errors
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
 from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
 from colloc.optimality.weights import Weights, recover_weights
 from colloc.support.packages import register_public
 
 __all__ = [
-    "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
-    "Weights", "arcs", "certify", "costates", "explain", "recover_weights", "sensitivity",
+    "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Estimates", "Explanation", "Relaxation",
+    "Sensitivity", "Weights", "arcs", "certify", "costates", "explain", "recover_weights", "sensitivity",
+    "standard_errors",
 ]  # fmt: skip
 
 register_public(__name__)

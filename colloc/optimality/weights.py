@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import DataChange, KKTSystem
+from colloc.optimality.restated import with_costs
 from colloc.optimality.sensitivity import expression_in, rates_at
 from colloc.optimality.stationarity import stationary_weights
 from colloc.problem import Cost, Parameter
@@ -226,17 +227,11 @@ def _weighed_program(solution: Solution | PhasesSolution, costs: Mapping[str, Co
         raise InputError("weights are those of costs of phases; state a cost of the whole as one of a phase")
     order = list(terms)
     weights = Parameter(_WEIGHTS, np.ones(len(order)))
-    phases = {}
-    for name, problem in solution.problem.phases.items():
-        cost = Cost(tuple(replace(weighed(t, _WEIGHTS, order.index(t.name)), weight=1.0) for t in costs[name].terms))
-        parameters = [*problem.all_parameters, weights]
-        phases[name] = problem.restated(problem.statements, minimize=cost, parameters=parameters)
-    nlp = solution.nlp
-    if isinstance(nlp, PhasesNLP):
-        whole = replace(nlp.problem, phases=phases)
-        program = PhasesNLP(whole, {name: nlp.phases[name].for_problem(p) for name, p in whole.phases.items()})
-    else:
-        program = nlp.for_problem(phases[""])
+    phases = {
+        name: Cost(tuple(replace(weighed(t, _WEIGHTS, order.index(t.name)), weight=1.0) for t in cost.terms))
+        for name, cost in costs.items()
+    }
+    program = with_costs(solution.nlp, phases, [weights])
     given = {name: term.weight for name, term in terms.items()}
     once = Cost(tuple(replace(term, weight=1.0) for term in terms.values()))
     return _Program(program, tuple(order), given, solution.parameters, once)

@@ -40,7 +40,7 @@ def front(table: Front, **canvas: Unpack[Canvas]) -> Figure:
     >>> table = co.sweeps.pareto_front(replace(problem, duration=0.8), [effort, smooth], co.Radau(8), points=4)
     >>> figure = co.plot.front(table)
     """
-    instance("table", table, Front, "see co.sweeps.front")
+    instance("table", table, Front, "see co.sweeps.pareto_front")
     pairs = list(combinations(range(len(table.names)), 2))
     page = panels(1, len(pairs), (5.2 if len(pairs) == 1 else 3.6 * len(pairs), 3.8), **canvas)
     names = [plain(name) for name in table.names]

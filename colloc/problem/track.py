@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -124,6 +124,12 @@ def records_in(cost: Cost) -> list[tuple[Tracked, float]]:
     return [(term.fn, term.weight) for term in cost.terms if isinstance(term.fn, Tracked)]
 
 
+def with_points(measured: Tracked, points: ca.SX) -> Tracked:
+    """The distances from a record with symbols as control points, SX, shape (size * k,), component after component."""
+    shape = measured.record.points.shape
+    return replace(measured, record=replace(measured.record, points=ca.reshape(points, *shape)))
+
+
 @dataclass(frozen=True, eq=False)
 class Record:
     """Time series of k components as splines."""
@@ -133,7 +139,7 @@ class Record:
     deviations: np.ndarray  # shape (k,); deviations of the noise for which splines smooth, 0 of closest splines
     present: np.ndarray  # bools, shape (N, k); whether there is a sample
     basis: SplineBasis  # over the times
-    points: np.ndarray  # shape (size, k); control points
+    points: Any  # ndarray or SX, shape (size, k); control points
 
     @property
     def size(self) -> int:
@@ -151,7 +157,8 @@ class Record:
 
     def value(self, t: ca.SX) -> ca.SX:
         """The splines at a time, SX, shape (k,); extrapolated by the polynomials at the ends."""
-        return ca.SX(ca.mtimes(ca.DM(self.points.T), _functions(self.basis, t)))
+        points = self.points if isinstance(self.points, ca.SX) else ca.DM(self.points)
+        return ca.SX(ca.mtimes(points.T, _functions(self.basis, t)))
 
     def presence(self, t: ca.SX) -> ca.SX:
         """Weights of the components at a time, SX, shape (k,): 1 at samples, 0 at missing ones, linear in between."""

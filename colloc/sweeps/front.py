@@ -18,6 +18,7 @@ from colloc.refinement import SolutionWarning, solve
 from colloc.refinement.starts import Curves
 from colloc.solution import Solution
 from colloc.solver import Solver
+from colloc.solver.scaling import scale_at
 from colloc.support.checks import InputError, as_tuple, count, instance, shortened, spelt, unknown_name
 from colloc.support.display import Table, Tabular, short
 from colloc.support.threads import tracked
@@ -217,26 +218,18 @@ End = tuple[Any, list[float]]
 
 def _ends(problem: Problem, costs: Sequence[Cost], curve: Any, guess: Any, how: Mapping[str, Any]) -> list[End]:
     """The optimum of every cost with a little of the others, and the factors of the costs in that sum."""
-    alone: list[Any] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SolutionWarning)  # the ends are judged, not these
-        for cost in costs:
-            alone.append(solve(replace(problem, minimize=cost), curve, guess=guess, **how))
-            guess = alone[-1]
-    whole = replace(problem, minimize=_sum(costs, [1.0] * len(costs)))
-    values = [_of_costs(s.nlp.for_problem(whole).terms(s.x, s.parameters), len(costs)) for s in alone]
-    sizes = np.ptp(values, axis=0)
-    sizes = np.where(sizes > 0, sizes, 1.0)
+        warnings.simplefilter("ignore", SolutionWarning)  # the ends are judged, not this motion
+        first: Any = solve(replace(problem, minimize=costs[0]), curve, guess=guess, **how)
+    each = [first.nlp.for_problem(replace(problem, minimize=cost)) for cost in costs]
+    sizes = np.array([scale_at(nlp, first.x, first.parameters).cost for nlp in each])
     ends: list[End] = []
-    for k, solution in enumerate(alone):
+    for k in range(len(costs)):
         scales = (np.where(np.arange(len(costs)) == k, 1.0, SLIGHT) / sizes).tolist()
-        end = solve(replace(problem, minimize=_sum(costs, scales)), curve, guess=solution, **how)
+        total = sum((scale * cost for scale, cost in zip(scales, costs, strict=True)), start=Cost(()))
+        end = solve(replace(problem, minimize=total), curve, guess=ends[0][0] if ends else first, **how)
         ends.append((end, scales))
     return ends
-
-
-def _sum(costs: Sequence[Cost], scales: Sequence[float]) -> Cost:
-    return sum((scale * cost for scale, cost in zip(scales, costs, strict=True)), start=Cost(()))
 
 
 def _of_costs(terms: Mapping[str, float], number: int) -> np.ndarray:
