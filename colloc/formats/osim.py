@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.transforms import homogeneous, inverse, rotation_about
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, finite_number, spelt, unknown_name
+from colloc.support.checks import InputError, InputWarning, finite_number, spelt, unknown_name
 from colloc.support.display import short, shown
 
 _FRAMES = ("PhysicalOffsetFrame",)
@@ -58,14 +59,14 @@ def from_osim(
     """The skeleton of an OpenSim file, with its muscles, contact, springs, motors and loops.
 
     Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free, custom and
-    scapulothoracic ones), with coordinates under their names. A custom joint becomes a chain of slides and hinges on
-    massless links, each of which follows a coordinate by its function in the file: `Model.couplings`. Dependent
-    coordinates of couplers follow others in the same way, locked ones are held. Corners of piecewise linear functions
-    are rounded. Ranges of coordinates become limits of position, as in Moco, whether the file clamps them or not,
-    unless they are wider than a turn to one side; forces of coordinate actuators become limits of torque. Markers are
-    the model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
-    `muscles`, `contact`, `springs`, `ligaments` and `motors` of the reading are parts of a problem; the data of the
-    first two, muscles with their paths, contact shapes and the laws of contact, are attributes as well.
+    scapulothoracic ones), with coordinates under their names. A custom joint becomes a chain of slides and hinges
+    on massless links, each of which follows a coordinate by its function in the file: `Model.couplings`. Dependent
+    coordinates of couplers follow others in the same way, locked ones are held. Corners of piecewise linear
+    functions are rounded. Ranges of coordinates become limits of position, as in Moco, whether the file clamps them
+    or not; forces of coordinate actuators become limits of torque. Markers are the model's, constraints that weld
+    frames or pin points are `loops`, default values are the posture "initial". `muscles`, `contact`, `springs`,
+    `ligaments` and `motors` of the reading are parts of a problem; the data of the first two, muscles with their
+    paths, contact shapes and the laws of contact, are attributes as well.
 
     Parameters
     ----------
@@ -116,7 +117,10 @@ def from_osim(
     """
     if smooth is not None:
         smooth = finite_number("smooth", smooth, positive=True)
-    return _OsimReader(OsimDocument(path)).reading(smooth, NewLimits(limits))
+    reader = _OsimReader(OsimDocument(path))
+    with warnings.catch_warnings():  # the reading names ranges of more than a turn, once for all
+        warnings.filterwarnings("ignore", "position limit .* more than a turn", InputWarning)
+        return reader.reading(smooth, NewLimits(limits))
 
 
 @dataclass
@@ -171,7 +175,7 @@ class _OsimReader:
             model = Model(bodies, gravity, name, self._markers(), self._couplings)
         if self._wide:
             notes.changed.append(
-                f"{len(self._wide)} coordinates have ranges of more than a turn, and no limits: "
+                f"ranges of {len(self._wide)} coordinates are more than a turn, in radians as OpenSim reads them: "
                 f"{shown([*self._wide.values()], 40)}"
             )
         for joint, coupling in model.couplings.items():
@@ -366,15 +370,14 @@ class _OsimReader:
         return Limits() if step.label in self._couplings else self._range(step.label, not step.slides)
 
     def _range(self, coordinate: str, turns: bool) -> Limits:
-        """Limits of a coordinate; a range of more than a turn to one side is none."""
+        """Limits of a coordinate."""
         part = self._coordinates[coordinate]
         position = (-math.inf, math.inf)
         if self.document.value(part, "range"):
             low, high = self.document.numbers(part, "range", 2).tolist()
+            position = (low, high)
             if turns and max(abs(low), abs(high)) > math.tau:
                 self._wide[coordinate] = f"{coordinate} ({short(low)} to {short(high)} rad)"
-            else:
-                position = (low, high)
         return Limits(position, torque=self._torques.get(coordinate, (-math.inf, math.inf)))
 
     def _start(self, coordinate: str) -> float:

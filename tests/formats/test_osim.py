@@ -309,9 +309,9 @@ def test_the_shoulder_is_read_with_all_that_it_says():
     assert reading.changed == (
         "marker 'acromion' is there twice: the other one is 'acromion_0'",
         "joint 'ribs' (ScapulothoracicJoint) is a chain of axes x, y, z, with torques of the rates of its angles",
-        "1 coordinates have ranges of more than a turn, and no limits: bow (-10 to 10 rad)",
+        "ranges of 1 coordinates are more than a turn, in radians as OpenSim reads them: bow (-10 to 10 rad)",
     )
-    assert reading.model.limits("position")[1][0] == np.inf
+    assert reading.model.limits("position")[1][0] == 10.0
     turn = reading.model.couplings["turn"]
     assert (turn.joint, turn.curve) == ("raise", None)
     assert turn.ratio == pytest.approx(1 / 3, rel=1e-12)
