@@ -2,7 +2,7 @@
 
 curves          the four curves of a Hill muscle
 path, wrapping  the path of a muscle over the skeleton
-polynomial      its length as a polynomial of the coordinates
+polynomial, fit its length as a polynomial of the coordinates
 muscle          one muscle
 files           muscles from the data of files
 fibers          the state of fibers and tendons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
+from colloc.muscles.fit import fit_polynomial
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import length_graph
 from colloc.support.checks import (
@@ -26,13 +27,18 @@ from colloc.support.checks import (
     interval,
     mapping,
     pair,
+    shortened,
     spelt,
     text,
     unknown_name,
+    warn,
 )
 from colloc.support.pickling import Portable
+from colloc.support.progress import Progress
 
 _FEWEST = 10  # postures
+_FEW = 5  # postures that tell most muscles from their mirror images
+_SAME = 1e-7  # m
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +112,15 @@ def fit_lengths(
     thin: bool = True,
     postures: int = 2000,
     seed: int = 0,
+    keep: bool = False,
+    progress: bool | None = None,
 ) -> list[Muscle]:
     """The same muscles with polynomials for paths, smooth functions of the coordinates that each crosses.
 
     Length and moment arms are fitted together to random postures, with the lowest degree that meets the tolerances;
-    terms that the tolerances do not need are dropped, smallest first. Errors are at as many other postures.
+    terms that the tolerances do not need are dropped, smallest first. Errors are at as many other postures. A muscle
+    whose lengths and moment arms at all these postures are those of another, as of one on the other side, gets the
+    polynomial of that one in its own coordinates.
 
     Parameters
     ----------
@@ -127,6 +137,10 @@ def fit_lengths(
     postures : int
         Number of postures to fit.
     seed : int
+    keep : bool
+        Whether muscles that no polynomial fits keep their paths, with a warning. By default they are an error.
+    progress : bool, optional
+        Whether to show a bar; by default in terminals and notebooks.
 
     Returns
     -------
@@ -138,6 +152,11 @@ def fit_lengths(
     InputError
         For a muscle that crosses a joint without a range or limits, or a ball joint on a quaternion, and for errors
         above the tolerances.
+
+    Warns
+    -----
+    InputWarning
+        For muscles that keep their paths.
 
     Notes
     -----
@@ -159,12 +178,64 @@ def fit_lengths(
     count("min_degree", min_degree, at_least=1, at_most=max_degree)
     flag("thin", thin)
     count("postures", postures, at_least=_FEWEST)
+    flag("keep", keep)
     lower, upper = _ranges(instance("model", model, Model), ranges)
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n))
-    fitted, degrees = [], range(min_degree, max_degree + 1)
-    for muscle in muscles:
+    fitted: list[Muscle] = []
+    known: list[_Sampled] = []
+    misfits: list[str] = []
+    with Progress(len(muscles), "fit_lengths", progress) as bar:
+        for muscle in muscles:
+            sampled = _Sampled.of(model, instance("muscles", muscle, Muscle), (lower, upper), shares)
+            found = next((found for other in known if (found := sampled.like(other)) is not None), None)
+            if found is None:
+                tolerances = np.array([length_tolerance, *np.full(len(sampled.joints), moment_arm_tolerance)])
+                found = sampled.fit(tolerances, range(min_degree, max_degree + 1), thin=thin)
+                known.append(replace(sampled, found=found))
+            if isinstance(found, LengthPolynomial):
+                line = getattr(muscle.path, "line", None) or muscle.path
+                muscle = replace(muscle, path=replace(found, line=line))
+            elif keep:
+                misfits.append(f"{muscle.name} ({found.sizes})")
+            else:
+                raise found
+            fitted.append(muscle)
+            bar.step(sampled.name)
+    if misfits:
+        warn(
+            f"{len(misfits)} of {len(muscles)} muscles keep their paths, which no polynomial of degree "
+            f"{max_degree} fits to {length_tolerance:g} m and moment arms to {moment_arm_tolerance:g} m: "
+            f"{shortened(misfits, most=6)}"
+        )
+    return fitted
+
+
+class Misfit(InputError):
+    """A length that no polynomial fits, with the sizes of its errors."""
+
+    def __init__(self, message: str, sizes: str):
+        super().__init__(message)
+        self.sizes = sizes
+
+
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """Lengths of a muscle and their derivatives at random postures of the joints that it crosses."""
+
+    name: str
+    joints: tuple[str, ...]
+    at: Callable[[np.ndarray], np.ndarray]  # values, shape (N, 1 + k), at shares of the ranges, shape (N, k)
+    x: np.ndarray
+    values: np.ndarray
+    middle: np.ndarray
+    half: np.ndarray
+    found: LengthPolynomial | Misfit | None = None
+
+    @staticmethod
+    def of(model: Model, muscle: Muscle, ends: tuple[np.ndarray, np.ndarray], shares: np.ndarray) -> _Sampled:
         q, length, slopes = length_graph(model, [muscle])
         crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
+        lower, upper = ends
         for ball, (_, turns) in model.balls.items():
             if any(turns.start <= k < turns.stop for k in crossed):
                 raise InputError(
@@ -174,18 +245,47 @@ def fit_lengths(
         for joint in (model.joint_names[k] for k in crossed if not np.isfinite(upper[k] - lower[k])):
             raise InputError(f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position")
         middle, half = (upper[crossed] + lower[crossed]) / 2, (upper[crossed] - lower[crossed]) / 2
-        scales = middle, half
+        function = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)])
+        places = [model.position_names.index(model.joint_names[k]) for k in crossed]
+
+        def at(x: np.ndarray) -> np.ndarray:
+            posture = np.tile(model.neutral, (len(x), 1))
+            posture[:, places] = middle + half * x
+            values = function.map(len(x))(posture.T).full().T
+            values[:, 1:] *= half  # by x, as the polynomial is
+            return values
+
         x = shares[:, crossed]
-        tolerances = np.array([length_tolerance, *np.full(len(crossed), moment_arm_tolerance)])
-        posture = np.tile(model.neutral, (len(x), 1))
-        posture[:, [model.position_names.index(model.joint_names[k]) for k in crossed]] = middle + half * x
-        values = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)]).map(len(x))(posture.T).full().T
-        values[:, 1:] *= half  # by x, as the polynomial is
         joints = tuple(model.joint_names[k] for k in crossed)
-        path = _fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, degrees, thin=thin)
-        line = getattr(muscle.path, "line", None) or muscle.path
-        fitted.append(replace(muscle, path=replace(path, line=line)))
-    return fitted
+        return _Sampled(muscle.name, joints, at, x, at(x), middle, half)
+
+    def fit(self, tolerances: np.ndarray, degrees: range, *, thin: bool) -> LengthPolynomial | Misfit:
+        scales = self.middle, self.half
+        try:
+            return _fit(
+                f"muscle {self.name!r}", self.joints, self.x, self.values, scales, tolerances, degrees, thin=thin
+            )
+        except Misfit as misfit:
+            return misfit
+
+    def like(self, other: _Sampled) -> LengthPolynomial | Misfit | None:
+        """The result for another muscle of the same lengths, in the coordinates of this one; None for other lengths."""
+        if (signs := self.signs_of(other)) is None or not isinstance(other.found, LengthPolynomial):
+            return None if signs is None else other.found
+        coefficients = np.prod(signs**other.found.powers, axis=1) * other.found.coefficients
+        return replace(other.found, joints=self.joints, coefficients=coefficients, middle=self.middle)
+
+    def signs_of(self, other: _Sampled) -> np.ndarray | None:
+        """Signs of coordinates with which the lengths of this muscle are those of another; None if there are none."""
+        if len(self.joints) != len(other.joints) or not np.allclose(self.half, other.half, rtol=1e-9, atol=0.0):
+            return None
+        for signs in map(np.array, product((1.0, -1.0), repeat=len(self.joints))):
+            if np.allclose(self.middle, other.middle * signs, atol=1e-9) and all(
+                np.abs(self.at(x * signs) * np.hstack([1.0, signs]) - values).max() < _SAME
+                for x, values in ((other.x[:_FEW], other.values[:_FEW]), (other.x, other.values))
+            ):
+                return signs
+        return None
 
 
 @spelt
@@ -278,49 +378,13 @@ def _fit(
     """A fit to half of the samples x and values, lengths and their derivatives by x, with errors at the others."""
     middle, half = scales
     weights = np.hstack([1.0, 1 / half])  # derivatives by coordinates, in metres, as lengths are
-    fit, rest = slice(len(x) // 2), slice(len(x) // 2, None)
-    errors = np.full(len(weights), np.inf)
-    for degree in degrees:
-        powers = _powers(len(joints), degree)
-        q, r = np.linalg.qr((_terms(powers, x[fit]) * weights[:, None]).reshape(-1, len(powers)))
-        right = q.T @ (values[fit] * weights).ravel()
-        test = _terms(powers, x[rest]) * weights[:, None]
-
-        def fitted(kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            coefficients = np.linalg.lstsq(r[:, kept], right, rcond=None)[0]  # noqa: B023
-            deviations = test[:, :, kept] @ coefficients - values[rest] * weights  # noqa: B023
-            return coefficients, np.sqrt(np.mean(deviations**2, axis=0))
-
-        kept = np.arange(len(powers))
-        coefficients, errors = fitted(kept)
-        if (errors > tolerances).any():
-            continue
-        while thin and len(kept) > 1:
-            fewer = np.delete(kept, np.argmin(np.abs(coefficients)))
-            fewer_coefficients, fewer_errors = fitted(fewer)
-            if (fewer_errors > tolerances).any():
-                break
-            kept, coefficients, errors = fewer, fewer_coefficients, fewer_errors
+    powers, coefficients, errors = fit_polynomial(x, values, weights, tolerances, degrees, thin=thin)
+    if (errors <= tolerances).all():
         length_error, arm_error = float(errors[0]), float(errors[1:].max(initial=0.0))
-        return LengthPolynomial(joints, powers[kept], coefficients, middle, half, length_error, arm_error)
-    raise InputError(
+        return LengthPolynomial(joints, powers, coefficients, middle, half, length_error, arm_error)
+    sizes = f"{errors[0]:.2g} m and {errors[1:].max():.2g} m"
+    raise Misfit(
         f"the length of {name} is no polynomial of degree {degrees[-1]} to {tolerances[0]:g} m and its moment "
-        f"arms to {tolerances[1]:g} m: errors of {errors[0]:.2g} m and {errors[1:].max():.2g} m; allow more, or narrow "
-        f"the ranges of {', '.join(joints)}"
+        f"arms to {tolerances[1]:g} m: errors of {sizes}; allow more, or narrow the ranges of {', '.join(joints)}",
+        sizes,
     )
-
-
-def _powers(variables: int, degree: int) -> np.ndarray:
-    """Exponents of all products of up to `degree` factors, shape (terms, variables)."""
-    factors = (c for d in range(degree + 1) for c in combinations_with_replacement(range(variables), d))
-    return np.array([[chosen.count(k) for k in range(variables)] for chosen in factors])
-
-
-def _terms(powers: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Products of powers at the samples x, and their derivatives, shape (P, 1 + k, terms)."""
-    columns = [np.prod(x[:, None, :] ** powers, axis=2)]
-    for k in range(powers.shape[1]):
-        lower = powers.copy()
-        lower[:, k] = np.maximum(lower[:, k] - 1, 0)
-        columns.append(powers[:, k] * np.prod(x[:, None, :] ** lower, axis=2))
-    return np.stack(columns, axis=1)

@@ -1,6 +1,7 @@
 """Polynomials in place of paths: errors that are true, terms that are needed, ranges that are there."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -117,3 +118,38 @@ def test_samples_that_are_none_are_refused(changes: dict[str, Any], message: str
     arguments = {"joints": ["elbow"], "q": q, "lengths": 0.2 - 0.01 * q[:, 0], "moment_arms": np.full((20, 1), 0.01)}
     with pytest.raises(co.InputError, match=message):
         co.muscles.fit_samples(**(arguments | changes))
+
+
+def test_mirror_images_share_a_polynomial():
+    """The same muscle where one joint bends the other way, with the range of that joint mirrored."""
+    bent = muscle(lambda now: 0.4 - 0.03 * ca.sin(now.q[0]) * (1 + 0.2 * now.q[1]))
+    mirrored = co.muscles.Muscle("other", lambda now: bent.path(replace(now, q=now.q * ca.SX([-1, 1]))), 1.0, 0.1, 0.2)
+    ranges = {"shoulder": (-0.7, 0.7), "elbow": (0.0, 2.2)}
+    one, other = co.muscles.fit_lengths(MODEL, [bent, mirrored], ranges)
+    [alone] = co.muscles.fit_lengths(MODEL, [mirrored], ranges)
+    now = symbolic_instant(MODEL)
+    f = ca.Function("f", [now.q], [one.path(now), other.path(now), mirrored.path(now), alone.path(now)])
+    assert other.path.length_error == one.path.length_error
+    assert other.path.line is mirrored.path
+    for q in np.random.default_rng(1).uniform((-0.7, 0.0), (0.7, 2.2), (5, 2)):
+        left, right, true, alike = (float(value) for value in f(q))
+        assert right == pytest.approx(float(f(q * [-1, 1])[0]), abs=1e-12)
+        assert abs(right - true) < 5e-3
+        assert abs(alike - true) < 5e-3
+        assert left != right
+
+
+def test_muscles_that_no_polynomial_fits_keep_their_paths_if_asked():
+    kinked = muscle(lambda now: 0.4 - 0.03 * ca.fabs(now.q[1] - 1.0))
+    with pytest.raises(co.InputError, match="is no polynomial of degree 5"):
+        co.muscles.fit_lengths(MODEL, [two_joint(), kinked], RANGES, max_degree=5)
+    straight = co.muscles.Muscle("straight", two_joint().path, 1.0, 0.1, 0.2)
+    with pytest.warns(co.support.InputWarning, match=r"1 of 2 muscles keep their paths, .*: muscle \("):
+        fitted, kept = co.muscles.fit_lengths(MODEL, [straight, kinked], RANGES, max_degree=5, keep=True)
+    assert isinstance(fitted.path, co.muscles.LengthPolynomial)
+    assert kept is kinked
+
+
+def test_a_bar_counts_the_muscles(capsys):
+    co.muscles.fit_lengths(MODEL, [two_joint()], RANGES, progress=True)
+    assert "fit_lengths" in capsys.readouterr().err
