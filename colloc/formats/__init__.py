@@ -4,7 +4,7 @@ reading        the result of every reader: a model, other data of the file, and 
 urdf, srdf     readers of robots
 sdf            SDF files
 urdf_writer    URDF files from models
-mjcf           MuJoCo's files, compiled by MuJoCo; the sizes of forces that are left out in mjcf_omissions
+mjcf           MuJoCo's files, compiled by MuJoCo; muscles in mjcf_muscles, forces that are left out in mjcf_omissions
 osim           OpenSim's files, with their components in osim_document, forces in osim_forces and osim_passive
 loop_files     companions of URDF files, with loops and motors
 limits         limits that take the place of those in a file

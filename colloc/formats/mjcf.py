@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
+from colloc.formats.mjcf_muscles import is_muscle, muscles_of_mjcf
 from colloc.formats.mjcf_omissions import omitted_forces
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.loops import Frame, Loop, spherical_loop, weld
@@ -79,7 +80,7 @@ def from_mjcf(
     Returns
     -------
     Reading
-        The report lists what is left out: contacts, tendons, muscles, fluids and so on.
+        The report lists what is left out: contacts, tendons without muscles, fluids and so on.
 
     Raises
     ------
@@ -180,14 +181,14 @@ class _MjcfReader:
         kept = {
             name: {j: v for j, v in posture.items() if j in model.position_names} for name, posture in postures.items()
         }
-        shapes = list(self._shapes())
+        shapes, muscles = list(self._shapes()), muscles_of_mjcf(m, self.body_names, notes)
         self._unread()
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
         changed, driven = tuple(notes.changed), tuple(motors) if loops else ()
         return Reading(
             model, changed, notes.left_out, tuple(loops), kept, gears, tuple(shapes), actuators=driven,
-            thrusters=tuple(self._thrusters),
+            thrusters=tuple(self._thrusters), muscle_data=tuple(muscles),
         )  # fmt: skip
 
     def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
@@ -364,6 +365,10 @@ class _MjcfReader:
                 m.actuator_trnid[a][0],
             )
             if kind == _AT_SITE and self._at_site(a, label, driven):
+                continue
+            if is_muscle(m, a):
+                for name in self.joint_names:
+                    driven.setdefault(name, (math.nan, (-math.inf, math.inf)))
                 continue
             if kind not in _ON_JOINT:
                 self.notes.leave_out("actuator of tendons, sites or bodies", "the file", label)
@@ -576,6 +581,8 @@ class _MjcfReader:
     def _unread(self) -> None:
         """Note the other contents of a MuJoCo file as left out."""
         m, notes = self.m, self.notes
+        actuators = range(getattr(m, "nactuator", m.nu))
+        pulled = {int(m.actuator_trnid[a][0]) for a in actuators if is_muscle(m, a)}
         counts = (
             (m.ntendon, "<tendon>"),
             (m.nsensor, "<sensor>"),
@@ -588,7 +595,8 @@ class _MjcfReader:
         for count, what in counts:
             for k in range(count):
                 name = m.tendon(k).name if what == "<tendon>" else ""
-                notes.leave_out(what, "the file", name)
+                if what != "<tendon>" or k not in pulled:
+                    notes.leave_out(what, "the file", name)
         for number, what in ((m.opt.density, "density"), (m.opt.viscosity, "viscosity")):
             if number:
                 notes.leave_out(f"{what} of the medium", "the file", f"{number:g}")

@@ -6,6 +6,7 @@ test_urdf_elsewhere  written robots in Pinocchio and MuJoCo
 test_sdf             robots in SDF
 test_loop_files      loops of robots in companion files
 test_mjcf            MuJoCo's files
+test_mjcf_muscles    muscles of MuJoCo's files
 test_limits          limits that take the place of those in a file
 test_scenes          files in which nothing moves
 test_collisions      collision shapes
