@@ -252,7 +252,9 @@ def recorded(
     ranges = np.ptp(values, axis=0)
     largest = np.repeat([ranges[:3].max(), ranges[3:].max()], 3)  # of force and moment, whatever the direction
     share = _OFF * largest / np.maximum(ranges, np.finfo(float).tiny)
-    plate = record(f"load on {body}", times, values, deviation, degree, pieces, share=share, components=_COMPONENTS)
+    label = f"load on {body}"
+    known = {"share": share, "components": _COMPONENTS, "impacts": True}
+    plate = record(label, times, values, deviation, degree, pieces, **known)
     return applied(body, (0.0, 0.0, 0.0), partial(_recorded_wrench, plate))
 
 

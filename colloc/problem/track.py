@@ -60,8 +60,8 @@ def track(
         Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration need two.
     pieces : int, optional
         Number of polynomials in the splines, at most N - degree, which interpolate. By default that number, but not
-        over 100: splines of longer records are least-squares fits unless they smooth. Polynomials that are off a sample
-        by over 6 deviations, or without these by over 1 % of its component's range, are halved, up to 400 in all.
+        over 100: splines of longer records are least-squares fits unless they smooth. Without a deviation, polynomials
+        that are off a sample by over 1 % of its component's range are halved, up to 400 in all.
     name : str, optional
         Name of the term in reports.
 
@@ -71,7 +71,8 @@ def track(
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
         samples; when the problem is made, for a function of another size than the values.
     InputWarning
-        For splines that are off by more all the same, with the distance and the time.
+        For splines that are off by more than that, or by more than six deviations, with the distance and the time: an
+        outlier, or a long record.
 
     See Also
     --------
@@ -180,11 +181,13 @@ def record(
     *,
     share: Any = _OFF,
     components: Sequence[tuple[str, str]] | None = None,
+    impacts: bool = False,
 ) -> Record:
     """Splines through samples, with arguments, warnings and errors of `track`, which begin with the label.
 
     Without a deviation, splines may be off by a share of a component's range, a float or an array of shape (k,).
-    Components have names and units for the warning.
+    Components have names and units for the warning. Where there are impacts, splines that smooth are not trusted to
+    tell them from noise.
     """
     text("track name", label)
     t = finite_array(f"times of {label!r}", times, (None,))
@@ -217,32 +220,41 @@ def record(
     ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
     allowed = np.where(deviations > 0, _NOISE * deviations, share * ranges)
     most = basis.intervals if pieces is not None else max(min(t.size - degree, _FINEST), basis.intervals)
-    basis, points, off, smoothing = _fitted(t, y, basis, deviations, allowed, most)
+    basis, points, off, smoothing = _fitted(t, y, basis, deviations, allowed, most, impacts)
     named = components or [(f"component {k}", "") for k in range(y.shape[1])]
     _check_misfit(label, t, off / np.maximum(allowed, _ROUNDING), off, deviations, basis.intervals, named)
     return Record(t, y, smoothing, present, basis, points)
 
 
 def _fitted(
-    t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray, allowed: np.ndarray, most: int
+    t: np.ndarray,
+    y: np.ndarray,
+    basis: SplineBasis,
+    deviations: np.ndarray,
+    allowed: np.ndarray,
+    most: int,
+    impacts: bool,
 ) -> tuple[SplineBasis, np.ndarray, np.ndarray, np.ndarray]:
     """Splines with enough pieces: basis, control points, distances from samples (N, k), deviations that smooth them.
 
-    Smoothing splines have one strength for a whole component. A component that is off somewhere, as at an impact, is
-    not smoothed any more, but fitted by more pieces there.
+    There are more pieces where splines that do not smooth are off. Smoothing splines have one strength for a whole
+    component, and are off at outliers. A component with an impact is not smoothed any more, but fitted.
     """
     sharp, degree = deviations == 0, basis.degree
     sites = np.linspace(0, t.size - 1, basis.intervals + degree).astype(int)
+    allowed = np.maximum(allowed, _ROUNDING * np.nanmax(np.abs(y), axis=0) + _ROUNDING)
+
     while True:
         smoothing = np.where(sharp, 0.0, deviations)
         points = _control_points(t, y, basis, smoothing)
         off = np.nan_to_num(np.abs(spline_matrix(basis, t) @ points - y))
-        excess = off / np.maximum(allowed, _ROUNDING * np.nanmax(np.abs(y), axis=0) + _ROUNDING)
-        wrong = np.where(excess > 1, excess, 0.0)
+        wrong = np.where((off > allowed) & (sharp | impacts), off / allowed, 0.0)
         finer = finer_sites(sites, wrong.max(axis=1), most + degree)
         if finer.size == sites.size or not wrong.any():
             return basis, points, off, smoothing
-        basis, sites, sharp = basis_on(t, finer, degree), finer, sharp | wrong.any(axis=0)
+        basis, sites = basis_on(t, finer, degree), finer
+        if impacts:
+            sharp = sharp | wrong.any(axis=0)
 
 
 def _control_points(t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray) -> np.ndarray:
@@ -277,7 +289,8 @@ def _check_misfit(
     stated = f"a deviation of {short(deviations[k])}{here}" if deviations[k] else "no deviation"
     warn(
         f"{label!r}: splines of {pieces} pieces are off by {short(off[sample, k])}{here} in {name} at "
-        f"{t[sample]:g} s, with {stated} stated; try more pieces=, a smaller degree=, or deviation= if this is noise"
+        f"{t[sample]:g} s, with {stated} stated; check these samples, or try more pieces=, a smaller degree= or a "
+        "larger deviation="
     )
 
 

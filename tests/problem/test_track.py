@@ -105,6 +105,21 @@ def test_long_records_get_the_pieces_that_they_need_or_a_warning():
     assert quiet.basis.intervals == 100
 
 
+def test_outliers_and_long_records_that_are_smoothed_are_named():
+    t = np.linspace(0, 2, 201)
+    y = np.sin(3 * t) + 0.003 * np.random.default_rng(0).standard_normal(t.size)
+    assert record("marker", t, y, 0.003, degree=5).basis.intervals == 100
+    y[100] += 0.3
+    with pytest.warns(
+        co.support.InputWarning, match=r"are off by 0\.\d* in component 0 at 1 s, .* check these samples"
+    ):
+        record("marker", t, y, 0.003, degree=5)
+    t = np.linspace(0, 60, 6001)
+    with pytest.warns(co.support.InputWarning, match="splines of 100 pieces are off by .* more pieces="):
+        record("walk", t, np.sin(2 * np.pi * t), 0.003, degree=5)
+    assert record("walk", t, np.sin(2 * np.pi * t), 0.003, degree=5, pieces=400).basis.intervals == 400
+
+
 def test_cubic_splines_are_those_of_scipy():
     """Not-a-knot, on the same breakpoints: five samples, whose middle one is the only breakpoint inside."""
     from scipy.interpolate import make_interp_spline
