@@ -47,6 +47,11 @@ class Source:
         return False
 
     @property
+    def aim(self) -> float:
+        """Share of the tolerance at which refinement aims: 1, or less where an answer may miss the aim."""
+        return 1.0
+
+    @property
     def worst(self) -> int:
         """The interval with the largest error."""
         return int(self.per_interval.argmax())

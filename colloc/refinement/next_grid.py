@@ -20,6 +20,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from colloc.curves import Transcription
+from colloc.errors.local import LocalError
 from colloc.problem.divided import indivisible
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.refinement_round import RefinementRound
@@ -51,6 +52,11 @@ def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
     return twice or solution.error["cost"].total <= tol
 
 
+def missed(error: LocalError, tol: float) -> bool:
+    """Whether a source of error exceeds its aim for a tolerance."""
+    return any(source.total > source.aim * tol for source in error.sources.values())
+
+
 def held_up_by_limits(solution: Solution) -> bool:
     """Whether limits that become active or inactive inside intervals make up more than half of the possible gain, in a
     problem that can be divided into arcs.
@@ -64,7 +70,7 @@ def next_nlp(solution: Solution | PhasesSolution, tol: float, *, settled: bool) 
     """The program on finer grids where necessary; None if no grid can be refined."""
     change, error = solution.cost_change, solution.error
     # If sources are small enough separately, but not together, each may have its part.
-    limit = tol if max(error.totals.values()) > tol or float(error) <= tol else tol / len(error.totals)
+    limit = tol if missed(error, tol) or float(error) <= tol else tol / len(error.totals)
     finer = {name: next_curve(phase, tol, limit, change, settled=settled) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
@@ -102,10 +108,11 @@ def next_curve(solution: Solution, tol: float, limit: float, change: float, *, s
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
     for source in error.sources.values():
-        if source.total > limit:
+        aim = source.aim * limit
+        if source.total > aim:
             # Errors that add up must be small everywhere, others below the tolerance.
             values = source.per_interval
-            pieces[values > (limit if values.max() > limit else limit / values.size)] = PIECES
+            pieces[values > (aim if values.max() > aim else aim / values.size)] = PIECES
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
         gain, by_limits = error.cost, error["cost"].limits

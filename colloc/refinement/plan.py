@@ -115,7 +115,8 @@ class Solve(PlanStep):
 
     Without a guess, it is solved from a line to every final posture that the problem leaves open: the nearest turns of
     angles that are prescribed up to turns, see `final`, and up to three postures in which bodies reach targets at the
-    end. The message of the cheapest answer says which one it is.
+    end; or, from a quaternion to exactly its negative, from whole turns about each axis of the body. The message of the
+    cheapest answer says how many there were.
 
     Parameters
     ----------
@@ -216,7 +217,8 @@ class SeekStarts(PlanStep):
     The straight line if that is not the guess, then random motions, are solved on six intervals. The best results, two
     or a quarter of the number of starts, are then solved on the curve. With more than eight starts, most are near the
     best results so far. If there is a guess, its motion stays the answer unless another is cheaper by 1 %.
-    `Solution.starts` lists the results. The starts are the same in every call.
+    `Solution.starts` lists the results. The starts are the same in every call. If a guess makes a whole turn, from a
+    quaternion to exactly its negative, whole turns about each axis of the body are solved first.
 
     Parameters
     ----------

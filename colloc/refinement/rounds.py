@@ -8,7 +8,7 @@ from typing import TypeGuard, TypeVar
 
 from colloc.curves.curve import is_ours
 from colloc.refinement.failure import SolutionWarning
-from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, next_nlp, round_of
+from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, missed, next_nlp, round_of
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import SURE, BaseSolution, Solution
@@ -61,7 +61,7 @@ def _more_rounds(
 ) -> Solution | PhasesSolution:
     tol, costlier = run.tolerance, False
     while _goes_on(solution, tol):
-        if float(solution.error) <= tol and not confirmed and _is_near_best(solution, tol):
+        if _is_accurate(solution, tol) and not confirmed and _is_near_best(solution, tol):
             return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
         if to_switches and _waits_for_switches(solution, tol):
             break
@@ -92,7 +92,12 @@ def _goes_on(solution: Solution | PhasesSolution, tol: float) -> bool:
     """Whether another iteration may make a motion more accurate, or confirm its cost."""
     if solution.outcome.status is not Status.SOLVED or len(solution.rounds) >= _ROUNDS:
         return False
-    return not has_settled(solution, tol) or not (float(solution.error) <= tol or _is_stuck(solution, tol))
+    return not has_settled(solution, tol) or not (_is_accurate(solution, tol) or _is_stuck(solution, tol))
+
+
+def _is_accurate(solution: Solution | PhasesSolution, tol: float) -> bool:
+    """Whether all errors together are below the tolerance, and each of them meets its aim."""
+    return float(solution.error) <= tol and not missed(solution.error, tol)
 
 
 def closes_in_on_switches(solution: Solution | PhasesSolution, tol: float) -> TypeGuard[Solution]:

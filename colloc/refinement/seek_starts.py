@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from colloc.refinement.final_postures import cheaper_turn
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
 from colloc.refinement.starts import (
@@ -86,7 +87,11 @@ def best_of_starts(
     quick : bool
         Whether the effort is proportional to that of the guess: see `SeekStarts`.
     """
-    if solution.outcome.status in CUT_SHORT or (quick and not _worth_while(nlp, solution)):
+    if solution.outcome.status in CUT_SHORT:
+        return solution, guess
+    if guess is not None and (best := cheaper_turn(nlp, solution, run, QUICK.clearly)).x is not solution.x:
+        return best, best
+    if quick and not _worth_while(nlp, solution):
         return solution, guess
     keep = SEARCH.keep if quick else max(SEARCH.keep, count // 4)
     search = _StartSearch(nlp, solution, run, guess, replace(SEARCH, starts=count, keep=keep), quick=quick)

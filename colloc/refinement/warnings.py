@@ -19,6 +19,8 @@ _AT_BOUND = 1e-6  # of the duration
 _VARIES = 0.15  # of a quantity's range
 _OVERSHOOT = 1.0  # of half a quantity's range: a larger excess is an oscillation, not a switch
 _NEAR = 0.02  # of a quantity's range: closer values are at the bound
+_WHOLE = 1e-9  # less than one: scalar product of a unit quaternion and its negative
+_HALF = 179.0  # degrees: from about half a turn on both ways are as long
 _NAMED = 3  # intervals named in a sentence
 
 
@@ -53,7 +55,7 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
-        sentences += _locks(phase)
+        sentences += _locks(phase) + _long_ways(phase)
     return sentences
 
 
@@ -74,6 +76,23 @@ def _locks(phase: Solution) -> list[str]:
         'quaternion, as in co.floating(..., sequence="quaternion"), or balls="quaternion" of the readers'
         for near in near_locks(phase)
     ]
+
+
+def _long_ways(phase: Solution) -> list[str]:
+    """Sentences about ball joints that turn to a prescribed attitude by more than half a turn."""
+    sentences, prescribed = [], phase.problem.prescribed_postures
+    for ball, (places, _) in phase.problem.model.balls.items():
+        start, end = prescribed[:, places]
+        if np.isnan([start, end]).any() or abs(start @ end) > 1 - _WHOLE:
+            continue  # from a quaternion to exactly its negative a whole turn is meant
+        first, last = np.asarray(phase.at(np.array([0.0, phase.duration])).q)[:, places]
+        shorter = 2 * np.degrees(np.arccos(min(abs(first @ last), 1.0)))
+        if first @ last < 0 and shorter < _HALF:
+            sentences.append(
+                f"ball joint {ball!r} turns by {360 - shorter:.0f} degrees to an attitude {shorter:.0f} degrees away, "
+                "as its guess does: without a guess it goes the shorter way"
+            )
+    return sentences
 
 
 def _idle(problem: Problem) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.curves.bspline import BSpline
 from colloc.model import Model
+from colloc.model.ball import turned_quaternion
 from colloc.model.floating import FREE
 from colloc.problem import Coordinates, Phases, Problem, State, Unknown
 from colloc.support.checks import (
@@ -486,6 +487,28 @@ def lines_to_final_postures(problem: Problem | Phases) -> list[Any]:
         return [_lines(phases, _phase_times(phases), choice) for choice in range(choices)]
     start, _ = _end_postures(problem)
     return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in _final_postures(problem)]
+
+
+def whole_turns(problem: Problem | Phases) -> list[Keyframes]:
+    """Guesses for a motion from a quaternion to exactly its negative: a whole turn about each axis of the body.
+
+    Empty for motions in phases, without a whole turn, and with parts that have another guess than the straight line.
+    """
+    if isinstance(problem, Phases) or problem.way is not None or problem.coordinates is not None:
+        return []
+    (start, end), prescribed = _end_postures(problem), problem.prescribed_postures
+    turning = [
+        places
+        for places, _ in problem.model.balls.values()
+        if np.isfinite(prescribed[:, places]).all() and np.allclose(start[places], -end[places], rtol=0, atol=_SAME)
+    ]
+    guesses = []
+    for axis in np.eye(3) if turning else ():
+        middle = (start + end) / 2
+        for places in turning:
+            middle[places] = turned_quaternion(start[places], np.pi * axis)
+        guesses.append(Keyframes(np.array([0.0, 0.5, 1.0]), np.array([start, middle, end])))
+    return guesses
 
 
 def _final_postures(problem: Problem) -> list[np.ndarray]:

@@ -74,9 +74,11 @@ def test_the_shorter_way_is_taken_whatever_the_sign_of_the_end(sign: float):
 def test_a_guess_chooses_the_longer_way():
     end, curve = quaternion(1.9, (1, -1, 2)), co.BSpline(20, degree=4, continuity=1)
     longer = co.keyframes({0.0: TOP.neutral, 0.5: quaternion(-2.2, (1, -1, 2)), 1.0: end})
-    solution = co.solve(turn(TOP.neutral, end), curve, guess=longer, progress=False)
+    with pytest.warns(co.refinement.SolutionWarning, match="'top' turns by 251 degrees .* 109 degrees away"):
+        solution = co.solve(turn(TOP.neutral, end), curve, guess=longer, progress=False)
     assert 2 * np.pi - 1.9 < wound(solution) < 2 * np.pi - 1.3
-    again = co.solve(turn(TOP.neutral, end), curve, guess=solution, progress=False)
+    with pytest.warns(co.refinement.SolutionWarning, match="without a guess it goes the shorter way"):
+        again = co.solve(turn(TOP.neutral, end), curve, guess=solution, progress=False)
     assert again.duration == pytest.approx(solution.duration, rel=1e-6)
 
 
