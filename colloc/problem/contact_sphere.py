@@ -19,6 +19,7 @@ from colloc.dynamics import Wrench
 from colloc.dynamics.instant import Instant
 from colloc.model import Load
 from colloc.problem.part import Contribution, Part, joint_contribution
+from colloc.problem.signal import Signal
 from colloc.problem.surfaces import (
     GROUND,
     Plane,
@@ -178,6 +179,7 @@ class ContactSphere(Part):
             parameters=[constant for constant in constants if isinstance(constant, Parameter)],
             loads=self.loads,
             shapes=shapes_of(self.surface),
+            signals=[_signal(self.name, [self])],
         )
 
     def wrench(self, now: Instant) -> Wrench:
@@ -188,6 +190,10 @@ class ContactSphere(Part):
     def indentation(self, now: Instant) -> ca.SX:
         """Depth of the ball's lowest point below the surface, SX, scalar [m]; negative above it."""
         return self._touch(now).depth
+
+    def normal(self, now: Instant) -> ca.SX:
+        """Unit normal of the surface next to the ball, SX, shape (3,), in the world."""
+        return self._touch(now).normal
 
     def force(self, now: Instant) -> ca.SX:
         """Force of the surface on the ball, SX, shape (3,) [N], in the world."""
@@ -296,6 +302,17 @@ class ContactEllipsoid(ContactSphere):
         return extent, -axes @ (half * across) / extent, half[0] * half[1] * half[2] / extent**2
 
 
+def _signal(name: str, balls: Sequence[ContactSphere]) -> Signal:
+    """Normal forces of balls, which figures leave out unless they are asked for."""
+    names = [ball.name for ball in balls]
+    return Signal(f"contact_{name}", partial(_normal_forces, tuple(balls)), names=names, unit="N", secondary=True)
+
+
+def _normal_forces(balls: Sequence[ContactSphere], now: Instant) -> ca.SX:
+    """Force of each ball's surface along its normal, SX, shape (len(balls),) [N]."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.dot(ball.force(now), ball.normal(now)) for ball in balls))
+
+
 class _Touch(NamedTuple):
     """A form that meets a surface, in the world."""
 
@@ -321,6 +338,8 @@ class GroundContact(Part):
     >>> ball = co.problem.ContactSphere("elbow", (0.0, 0.0, 0.0), radius=0.05)
     >>> ground = co.problem.GroundContact([ball])
     >>> pushed = co.Problem(two_link(), 1.0, problem.minimize, parts=[ground])
+    >>> co.problem.signals_of(pushed)["contact_ground"].labels  # normal forces, for tables and figures
+    ('contact_ground[elbow]',)
     """
 
     spheres: Sequence[ContactSphere]
@@ -342,7 +361,8 @@ class GroundContact(Part):
         return tuple(load for sphere in self.spheres for load in sphere.loads)
 
     def contribution(self) -> Contribution:
-        return joint_contribution(self.spheres)
+        """Those of the balls, with their normal forces as one signal, "contact_ground"."""
+        return replace(joint_contribution(self.spheres), signals=[_signal(self.name, self.spheres)])
 
     def wrench(self, now: Instant) -> Wrench:
         """Force of the surfaces on all balls together, and its moment about the world's origin."""

@@ -69,7 +69,7 @@ def contact(height: float) -> co.problem.GroundContact:
     for name in ("heel", "ball"):
         place = human.landmarks[name].at + ca.DM([0.0, FOOT, 0.0])
         balls.append(co.problem.ContactSphere("ankle_dorsiflexion", place, FOOT, 2 * FIRM, name=name))
-    return co.problem.GroundContact(balls, name="ground and stool")
+    return co.problem.GroundContact(balls, name="support")
 
 
 def seated(height: float) -> np.ndarray:

@@ -248,6 +248,11 @@ def test_a_solved_problem_draws_and_names_its_surface():
     problem = co.Problem(FALLING, 0.1, co.final_cost(lambda now: 1e-9 * now.q**2), start, parts=[seat])
     assert [shape.label for shape in problem.shapes] == ["stool"]
     assert repr(seat) == "GroundContact(y on stool)"
+    solution, t = co.solve(problem, co.Radau(8)), np.linspace(0.0, 0.1, 5)
+    force = solution.signals.at(t, "contact_ground")["contact_ground"]
+    upward = solution.evaluate(lambda now: seat.spheres[0].force(now)[1], t)
+    assert upward.max() > 10.0
+    np.testing.assert_allclose(np.asarray(force).ravel(), upward, rtol=1e-6)
 
 
 def test_misuse():
