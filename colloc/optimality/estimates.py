@@ -21,11 +21,12 @@ from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import KKTSystem
 from colloc.optimality.restated import with_costs
 from colloc.problem import Cost, Parameter
+from colloc.problem.rows import unique
 from colloc.problem.track import Tracked, records_in, with_points
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.solver import Status
-from colloc.support.checks import InputError, finite_array, mapping, shortened, unknown_name
+from colloc.support.checks import InputError, finite_array, mapping, unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 
 _NORMAL = 1.959964  # standard errors to either side in an interval of 95 %
@@ -184,15 +185,14 @@ class _Recorded(NamedTuple):
 
 
 def _records(solution: Solution | PhasesSolution) -> list[_Recorded]:
-    found = []
+    found: dict[str, _Recorded] = {}
     for phase, problem in solution.problem.phases.items():
         for tracked, _ in records_in(problem.minimize):
-            found.append(_Recorded(phase, f"{phase}: {tracked.label}" if phase else tracked.label, tracked))
+            name = unique(f"{phase}: {tracked.label}" if phase else tracked.label, found)
+            found[name] = _Recorded(phase, name, tracked)
     if not found:
         raise InputError("the cost of the solution must contain records, as co.track makes them")
-    if len({record.name for record in found}) < len(found):
-        raise InputError(f"records must have different names, got {shortened([r.name for r in found])}: pass name=")
-    return found
+    return list(found.values())
 
 
 def _constants(solution: Solution | PhasesSolution) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:

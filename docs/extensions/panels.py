@@ -40,6 +40,7 @@ PANELS = {
     "two_link.time_optimal": (0.50, 0.05, 1.00, 0.60),
     "walking.as_printed": (0.00, 0.00, 0.33, 0.33),
     "walking.durations": (0.68, 0.665, 1.00, 0.955),
+    "walking.exoskeleton": (0.00, 0.00, 0.34, 1.00),
     "walking.gait": (0.00, 0.02, 0.48, 0.20),
     "walking.gait2d": (0.33, 0.25, 0.66, 0.40),
     "walking.human_by_muscles": (0.15, 0.00, 0.82, 0.205),
