@@ -198,7 +198,7 @@ def _extremes(matrix: np.ndarray, weights: np.ndarray, most: float) -> tuple[np.
             result = solver(a=a, g=goal, lba=middle - width, uba=middle + width, lbx=0.0, ubx=1.0)
             if solver.stats()["success"]:
                 ends[end, k] = float(result["x"][k])
-    return np.minimum(ends[0], weights), np.maximum(ends[1], weights)
+    return np.maximum(np.minimum(ends[0], weights), 0.0), np.maximum(ends[1], weights)
 
 
 _QUIET = {"error_on_fail": False, "highs": {"output_flag": False}}

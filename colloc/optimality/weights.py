@@ -18,7 +18,7 @@ from colloc.problem.cost import NOTHING, weighed
 from colloc.problem.track import Tracked, records_in
 from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solution.solution_query import solution_query
-from colloc.solver import Ipopt, PreparedSolver, Start, Status
+from colloc.solver import PreparedSolver, Start, Status, chosen_solver
 from colloc.support.checks import InputError, instance, mapping, shortened, unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.transcription import NLP, PhasesNLP
@@ -30,6 +30,7 @@ _SMALL = 1e-8  # relative change of the squared residuals with which it ends
 _LONGEST = 1.0  # step of the logarithm of a weight
 _DAMPING = 1e-3  # of the fit, at first
 _FELT = 1e-3  # share of the terms whose interval is judged
+_DOUBT = 1e-3  # misfit beyond which a motion is no optimum
 _NORMAL = 1.96  # standard errors to either side in an interval of 95 %
 
 
@@ -42,7 +43,7 @@ class Weights(Tabular):
     names : tuple of str
         Names of the terms.
     values : ndarray, shape (m,)
-        Only ratios matter: the sum is that of the weights in the given cost.
+        Only ratios matter: the sum is that of the absolute weights in the given cost.
     lower, upper : ndarray, shape (m,)
         Interval of every weight: all values that explain the motion as well; of noisy records 95 % intervals. Terms
         that cannot change the motion have the weight 0 and an infinite interval.
@@ -96,6 +97,8 @@ class Weights(Tabular):
             for name, value, low, high, share in columns
         ]
         notes = [f"  misfit {short(self.misfit)}"]
+        if self.solution is None and self.misfit > _DOUBT:
+            notes.append("  the motion is not an optimum of these terms: a term or a limit is missing, or it has noise")
         if self.undetermined:
             notes.append(f"  not determined by the motion: {shown(self.undetermined)}")
         return Table("Weights of a cost", ("term", "weight", "interval", "share"), rows, notes)
@@ -156,7 +159,7 @@ def recover_weights(
     at = stationary_weights(program.nlp, optimum, np.array([program.parameters(e) for e in np.eye(program.size)]))
     if records is None:
         return program.result(at.weights, (at.lower, at.upper), at.lengths, at.misfit)
-    fit = _Fit(program, at.lengths, _tracked(solution, records), (Ipopt() if solver is None else solver), optimum.x)
+    fit = _Fit(program, at.lengths, _tracked(solution, records), chosen_solver(solver), optimum.x)
     return fit.result(at.weights, np.isinf(at.upper))
 
 
@@ -185,7 +188,7 @@ class _Program(NamedTuple):
         solution: Solution | PhasesSolution | None = None,
     ) -> Weights:
         """Weights from shares and their intervals."""
-        factor = sum(self.given.values()) / max(float((shares / lengths).sum()), 1e-300)
+        factor = sum(map(abs, self.given.values())) / max(float((shares / lengths).sum()), 1e-300)
         values, lower, upper = (factor * side / lengths for side in (shares, *ends))
         terms = zip(self.cost.terms, values.tolist(), strict=True)
         cost = Cost(tuple(replace(term, weight=value) for term, value in terms))

@@ -95,6 +95,14 @@ def test_a_term_that_plays_no_part_has_the_weight_zero():
     assert weights.undetermined == ()
 
 
+def test_a_motion_that_is_no_optimum_of_the_terms_is_called_so():
+    terms = [co.integral(lambda now, k=k: now.qd[k] ** 2, name=f"speed {k}") for k in range(2)]
+    weights = co.optimality.recover_weights(motion(), terms[0] + terms[1])
+    assert weights.misfit > 0.1
+    assert "not an optimum of these terms" in repr(weights)
+    assert "not an optimum" not in repr(co.optimality.recover_weights(motion()))
+
+
 def noisy(solutions: co.solution.PhasesSolution, share: float, seed: int) -> dict[str, co.problem.Cost]:
     """Records of angles and torques with noise, a share of their ranges."""
     rng, records = np.random.default_rng(seed), {}
