@@ -124,7 +124,7 @@ _PACKAGES = {
     "plot": "",
     "problem": (
         "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant JointTorque "
-        "NamedNumber Parametrised Part Plane Statement Surface Thruster Thrusters Wheel Wheels bounded ground "
+        "NamedNumber Parametrised Part Plane Reaction Statement Surface Thruster Thrusters Wheel Wheels bounded ground "
         "parametrised"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",

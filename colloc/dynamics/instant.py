@@ -42,9 +42,15 @@ class Slots(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """Force and moment about the joint's origin, in the axes of the body's link frame, SX, each shape (3,) [N], [N m].
+    """Force and moment of a joint on a body, in the axes of its link frame, SX, each shape (3,) [N], [N m].
 
-    See `colloc.dynamics.joint_reactions`.
+    The moment is about the origin of the joint on the parent. See `colloc.dynamics.joint_reactions`.
+
+    Examples
+    --------
+    >>> weight = solution.evaluate(lambda now: now.reaction("elbow").force, 0.1)
+    >>> weight.shape
+    (3,)
     """
 
     force: ca.SX

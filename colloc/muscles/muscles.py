@@ -327,13 +327,13 @@ class Muscles(Part):
 
     def _without_points(self, index: int) -> list[str]:
         """Names of the muscles without points that the joint of a body stretches, or, if fixed, that of its parent."""
-        while self.model.dofs[index] is None and self.model.parents[index] >= 0:
-            index = self.model.parents[index]
-        dof, stretched = self.model.dofs[index], self.length_graph[2]
-        if dof is None:
-            return []
+        model, (q, lengths, _) = self.model, self.length_graph
+        while not range(model.n_q)[model.places[index]] and model.parents[index] >= 0:
+            index = model.parents[index]
+        stretched = ca.jacobian_sparsity(lengths, q[model.places[index]])
+        rows = set(stretched.get_triplet()[0])
         pairs = enumerate(zip(self.names, self._wrenches.by_body, strict=True))
-        return [name for k, (name, bodies) in pairs if not bodies and stretched[k, dof].nnz()]
+        return [name for k, (name, bodies) in pairs if not bodies and k in rows]
 
     def metabolic_rate(self, now: Instant, fibers: Fibers | None = None, sharpness: float = CORNERS) -> MetabolicRate:
         """Metabolic power of each muscle, see `MetabolicRate`; from the activation if there is no excitation.

@@ -34,7 +34,7 @@ contact_sphere     balls and ellipsoids on bodies that surfaces push back
 
 from typing import TYPE_CHECKING
 
-from colloc.dynamics.instant import SHARED, Instant, Slots
+from colloc.dynamics.instant import SHARED, Instant, Reaction, Slots
 from colloc.dynamics.rows import Rows
 from colloc.problem.cases import Cases
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
@@ -102,6 +102,7 @@ __all__ = [
     "Plane",
     "PointSets",
     "Problem",
+    "Reaction",
     "Rows",
     "Signal",
     "Slots",

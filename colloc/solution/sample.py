@@ -124,7 +124,7 @@ class JointSample(NamedTuple):
 
 
 class JointReactions(NamedTuple):
-    """Force and moment that the parent exerts on each body at its joint, over time.
+    """Net force and moment that the parent exerts on each body at its joint, over time; muscles are a part of it.
 
     Parameters
     ----------

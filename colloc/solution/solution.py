@@ -196,7 +196,9 @@ class BaseSolution(Named[Any], ABC):
 
     @abstractmethod
     def reactions(self, t: Any = None) -> JointReactions:
-        """Force and moment that the parent exerts on each body at its joint, at the nodes or at given times.
+        """Net force and moment that the parent exerts on each body at its joint, at the nodes or at given times.
+
+        Muscles that cross a joint carry a part of them: `Instant.joint_contact` is the force in the joint itself.
 
         Parameters
         ----------

@@ -202,3 +202,69 @@ def test_a_length_without_a_path_is_named(solved):
         replace(part, muscles=[mended]).pull_across(moving(replace(part, muscles=[mended])).instant, "forearm")
         is not None
     )
+
+
+def test_joints_on_quaternions_and_couplings_are_crossed_as_others():
+    """A floating base, a ball joint and a knee that slides as it bends, in random states, with loads by hand."""
+    base = co.floating("base", mass=5.0, inertia=(0.1, 0.2, 0.15))
+    hip = co.placement((0.1, -0.2, 0.05), (0.3, 0.1, 0.0))
+    thigh = co.spherical("thigh", hip, parent="base", mass=3.0, com=(0.0, -0.2, 0.0), inertia=(0.05, 0.01, 0.05))
+    slide = co.Body("slide", co.prismatic((1, 0, 0), co.placement((0.0, -0.4, 0.0)), name="slides"), "thigh")
+    shank = co.Body("shank", co.revolute((0, 0, 1), name="knee"), "slide", 2.0, (0.0, -0.2, 0.0), (0.03, 0.01, 0.03))
+    follows = {"slides": co.model.Coupling("knee", curve=co.model.Polynomial((0.0, 0.01, 0.005)))}
+    model = co.Model([*base, *thigh, slide, shank], couplings=follows)
+    places = [("base", (0.1, 0.05, 0.1)), ("thigh", (0.03, -0.38, 0.0)), ("shank", (0.04, -0.05, 0.02))]
+    path = co.muscles.MusclePath([V(*place) for place in places])
+    part = co.muscles.Muscles(model, [co.muscles.Muscle("rectus", path, 1000.0, 0.4, 0.3)], activation="instantaneous")
+    now = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.activation)), parts=[part]).instant
+    bodies = ("thigh", "slide", "shank")
+    slots = [now.q, now.qd, now.qdd, now.activation]
+    function = ca.Function("contact", slots, [ca.vertcat(*now.joint_contact(body)) for body in bodies])
+    tension = ca.Function("tension", slots, [part.tendon_forces(now)])
+    rng, evaluator = np.random.default_rng(4), co.Evaluator(model)
+    for _ in range(3):
+        q = model.of_unit_length(rng.normal(size=model.n_q))
+        state = [q, 0.3 * rng.normal(size=model.n), rng.normal(size=model.n)]
+        force = float(tension(*state, 0.5))
+        points = [np.ravel(evaluator.point(*place, q=q).position) for place in places]
+        loads = []
+        for (one, start), (two, end) in pairwise(zip(places, points, strict=True)):
+            along = force * (end - start) / np.linalg.norm(end - start)
+            loads += [co.Load(one[0], along, point=one[1]), co.Load(two[0], -along, point=two[1])]
+        by_hand = co.Evaluator(model, loads=loads).reactions(*state)
+        for body, found in zip(bodies, function(*state, 0.5), strict=True):
+            column = model.index(body)
+            expected = np.append(by_hand.force[column], by_hand.moment[column])
+            np.testing.assert_allclose(found.full().ravel(), expected, atol=1e-9 * max(force, 1.0))
+    lengths = replace(part, muscles=[replace(part.muscles[0], path=lambda now: 0.5 + 0.03 * now.q[-1])])
+    now = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.activation)), parts=[lengths]).instant
+    assert now.pull_on("thigh") is None
+    for body in ("slide", "shank"):
+        with pytest.raises(co.InputError, match=f"muscles rectus cross the joint of '{body}'"):
+            now.joint_contact(body)
+
+
+class Strap(co.problem.Part):
+    """A user-defined strap that pulls the forearm towards the upper arm across the elbow with 100 N."""
+
+    name = "strap"
+
+    def pull_across(self, now: co.problem.Instant, body: str) -> co.problem.Reaction | None:
+        if body != "forearm":
+            return None
+        to_upper = now.rotation("forearm").T @ now.rotation("upper") @ ca.vertcat(-100.0, 0.0, 0.0)
+        return co.problem.Reaction(to_upper, ca.SX(3, 1))
+
+
+def test_user_defined_parts_pull_as_well(solved):
+    part, _ = solved
+    problem = moving(part)
+    with_strap = replace(problem, parts=[*problem.parts, Strap()])
+    contacts = []
+    for same in (problem, with_strap):
+        now = same.instant
+        slots = [now.q, now.qd, now.qdd, now.activation]
+        function = ca.Function("contact", slots, [now.joint_contact("forearm").force, now.joint_contact("hand").force])
+        contacts.append(function([-1.1, 0.1, 0.0, 0.0], 0.5, 1.0, 0.3))
+    np.testing.assert_allclose((contacts[1][0] - contacts[0][0]).full().ravel(), [100.0, 0.0, 0.0], atol=1e-9)
+    np.testing.assert_array_equal(contacts[0][1], contacts[1][1])
