@@ -100,6 +100,7 @@ def panels(
     size: tuple[float, float],
     *,
     heights: tuple[float, ...] | None = None,
+    share_x: bool = True,
     **canvas: Unpack[Canvas],
 ) -> Panels:
     """Axes of a new figure, or the user's; raise InputError for anything else.
@@ -110,7 +111,7 @@ def panels(
     ax, width, figsize = (canvas.get(name) for name in ("ax", "width", "figsize"))
     if ax is None:
         figure = new_figure(size, width, figsize)
-        axes = figure.subplots(rows, columns, squeeze=False, sharex=True, height_ratios=heights)
+        axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x, height_ratios=heights)
         return Panels(figure, axes, borrowed=False)
     if width is not None or figsize is not None:
         raise InputError("pass either ax, or width or figsize: axes have a size already")

@@ -42,7 +42,8 @@ def front(table: Front, **canvas: Unpack[Canvas]) -> Figure:
     """
     instance("table", table, Front, "see co.sweeps.pareto_front")
     pairs = list(combinations(range(len(table.names)), 2))
-    page = panels(1, len(pairs), (5.2 if len(pairs) == 1 else 3.6 * len(pairs), 3.8), **canvas)
+    size = (5.2 if len(pairs) == 1 else 3.6 * len(pairs), 3.8)
+    page = panels(1, len(pairs), size, share_x=False, **canvas)
     names = [plain(name) for name in table.names]
     hollow = np.isin(np.arange(len(table)), table.dominated)
     for ax, (across, up) in zip(page.axes[0], pairs, strict=True):

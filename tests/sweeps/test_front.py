@@ -80,6 +80,7 @@ def test_three_costs_fill_a_triangle():
     np.testing.assert_array_equal(least, [0, 1, 2])
     page = co.plot.front(front)
     assert [ax.get_xlabel() for ax in page.axes[:3]] == ["effort", "effort", "hand"]
+    assert page.axes[0].get_xlim()[1] < 2 * front["effort"].max()
     plt.close(page)
 
 
