@@ -105,6 +105,12 @@ class JointContact(Part):
             signals.append(Signal(f"condyles_{self.body}", self._compression, names=names, unit="N", title=title))
         return Contribution(signals=signals)
 
+    def torques(self, now: Instant) -> dict[str, ca.SX]:
+        """None; InputError for an unknown body, or a muscle of unknown direction across its joint, before any solve."""
+        now.model.index(self.body)
+        now.pull_on(self.body)
+        return {}
+
     def force(self, now: Instant) -> ca.SX:
         """Contact force on the body, in its axes, SX, shape (3,) [N]."""
         return now.joint_contact(self.body).force

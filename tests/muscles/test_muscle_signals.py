@@ -128,5 +128,8 @@ def test_wrong_condyles_are_refused():
         with pytest.raises(co.InputError, match=message):
             co.muscles.JointContact("tibia", **arguments)
     part = muscles()
+    problem = moving(part)
+    with pytest.raises(co.InputError, match="no body named 'forarm'"):
+        _ = replace(problem, parts=[*problem.parts, co.muscles.JointContact("forarm")]).statements
     with pytest.raises(co.InputError, match="need the points medial= and lateral="):
         co.muscles.JointContact("forearm").shares(moving(part).instant)
