@@ -37,6 +37,7 @@ from colloc.problem.user_functions import UserFunction, check_loops, check_numbe
 from colloc.problem.validate import (
     check_ends,
     check_lengths,
+    check_rows,
     check_unique,
     checked_duration,
     checked_list,
@@ -220,6 +221,7 @@ class Problem(Tabular, Portable):
             self.function(f"load on {load.body!r}", load.wrench)
         self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
+        check_rows(self)
         for cost in self.minimize.later:
             replace(self, minimize=cost)
         warn_of_oddities(self)

@@ -24,6 +24,7 @@ from colloc.support.checks import InputError, angles, as_tuple, quoted, text, wa
 from colloc.support.display import short, shown
 
 _ROUNDING = 1e-9  # by which the value of an end state may miss a bound
+_SIMPLE = 100  # operations of a function of the instant: longer ones are hardly linear
 _NO_TURN_BUT_LAST = (0.0, 0.0, 0.0, 1.0)  # with the scalar part last
 _LOOSE = 3  # turns that a bound may be away from zero
 _FEW = 4  # samples, which cannot distinguish motions
@@ -145,6 +146,41 @@ def check_ends(problem: Validated) -> None:
             raise InputError(
                 f"final q[{joint}] = {end.value:g} lies outside its bounds [{low:g}, {high:g}] at all turns"
             )
+
+
+def check_rows(problem: Validated) -> None:
+    """InputError for a condition on one position, velocity or acceleration that lies outside the bounds of the joint.
+
+    Only rows that are linear in it, and depend on nothing else, can be judged without a motion.
+    """
+    for rows in problem.rows.values():
+        if rows.constraint.where.instants > 1 or rows.function.n_instructions() > _SIMPLE:
+            continue
+        for quantity, joint, low, high in _kept(rows):
+            bounds, name = problem.limits(quantity), problem.model.names(quantity)[joint]
+            lower, upper = bounds[0][joint], bounds[1][joint]
+            if low > upper + _ROUNDING or high < lower - _ROUNDING:
+                kept = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+                raise InputError(
+                    f"{rows.constraint.name!r} keeps {quantity}[{name}] at {kept}, outside its bounds "
+                    f"[{lower:g}, {upper:g}]"
+                )
+
+
+def _kept(rows: ConstraintRows) -> Iterator[tuple[str, int, float, float]]:
+    """Quantity, joint, and lower and upper end, of what rows keep that are linear in it and contain nothing else."""
+    slots = rows.function.sx_in()
+    slopes = ca.jacobian(rows.function(*slots), ca.vertcat(*slots))
+    offsets = np.array(rows.function(*(ca.DM.zeros(slot.shape) for slot in slots))).ravel()
+    places, columns = (np.array(indices) for indices in slopes.sparsity().get_triplet())
+    first, coefficients = np.cumsum([0, *(slot.numel() for slot in slots)]), list[Any](slopes.nonzeros())
+    for quantity in ("q", "qd", "qdd"):
+        k = Slots._fields.index(quantity)
+        for entry in np.flatnonzero((first[k] <= columns) & (columns < first[k + 1])):
+            row, slope = int(places[entry]), coefficients[entry]
+            if np.count_nonzero(places == row) == 1 and slope.is_constant() and not slope.is_zero():
+                ends = [(float(end[row]) - offsets[row]) / float(slope) for end in (rows.rows.lower, rows.rows.upper)]
+                yield quantity, int(columns[entry] - first[k]), min(ends), max(ends)
 
 
 def _end_values(problem: Validated) -> Iterator[tuple[Statement, EndValue]]:

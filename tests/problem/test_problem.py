@@ -219,3 +219,41 @@ def test_a_reaction_knows_the_loads():
         co.InputError, match="joint reactions are known along the motion of a problem only, and not to its loads"
     ):
         co.Problem(two_link(), 1.0, co.duration(), loads=[circular])
+
+
+def of_hinge(*statements: co.problem.Statement) -> co.Problem:
+    """Half a second, with a speed of at most 5 rad/s and angles of at most 2 rad."""
+    limits = co.Limits(position=(-2.0, 2.0), velocity=(-5.0, 5.0))
+    rod = co.Body("rod", co.revolute(limits=limits, name="hinge"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    return co.Problem(co.Model([rod]), 0.5, co.integral(lambda now: now.tau[0] ** 2), [co.initial(q=0.0), *statements])
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (co.at(0.0, lambda now: now.qd, equals=6.0), r"'at 0' keeps qd\[hinge\] at 6, outside its bounds \[-5, 5\]"),
+        (co.at(0.5, lambda now: 1 - 2 * now.qd, equals=13.0), r"keeps qd\[hinge\] at -6, outside its bounds \[-5, 5\]"),
+        (
+            co.path(lambda now: -now.q, upper=-2.5),
+            r"'path' keeps q\[hinge\] at 2.5 to inf, outside its bounds \[-2, 2\]",
+        ),
+        (co.path(lambda now: now.q, lower=3.0, upper=4.0, name="far"), r"'far' keeps q\[hinge\] at 3 to 4, outside"),
+    ],
+)
+def test_a_condition_on_one_quantity_beyond_its_limits_is_refused_at_once(statement, words):
+    with pytest.raises(co.InputError, match=words):
+        of_hinge(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        co.at(0.0, lambda now: ca.fabs(now.qd), equals=6.0),
+        co.at(0.0, lambda now: now.q + now.qd, equals=6.0),
+        co.at(0.0, lambda now: now.qd, equals=5.0),
+        co.at(0.0, lambda now: now.q + now.t, equals=3.0),
+        co.boundary(lambda start, end: end.q - start.q, equals=3.0),
+    ],
+)
+def test_other_conditions_are_left_to_the_solver(statement):
+    assert statement.name in of_hinge(statement).rows
