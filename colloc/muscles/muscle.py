@@ -86,12 +86,14 @@ class Muscle(Portable):
             what = f"{name} of muscle {self.name!r}"
             value = symbolic(what, getattr(self, name), (1, 1))
             if value.is_constant():
-                value = finite_number(what, float(value), positive=name != "pennation")
+                value = finite_number(what, float(value), positive=name not in ("pennation", "tendon_slack_length"))
             object.__setattr__(self, name, value)
         if isinstance(self.pennation, float) and not 0 <= self.pennation < pi / 2:
             raise InputError(
                 f"pennation of muscle {self.name!r} must be from 0 to below pi/2 rad, got {self.pennation:g}: degrees?"
             )
+        if isinstance(self.tendon_slack_length, float):  # none, in some files
+            not_negative(f"tendon_slack_length of muscle {self.name!r}", self.tendon_slack_length)
         for name in ("max_velocity", "activation_time", "deactivation_time", "specific_tension"):
             value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)

@@ -115,6 +115,12 @@ class Muscles(Part):
             raise InputError(f"muscles must be one or more with different names, got {', '.join(names) or 'none'}")
         choice("tendons", self.tendons, TENDONS)
         choice("activation", self.activation, ACTIVATIONS)
+        slackless = [muscle.name for muscle in muscles if muscle.tendon_slack_length == 0]
+        if slackless and self.tendons == "compliant":
+            raise InputError(
+                "a compliant tendon needs a positive tendon_slack_length, which is 0 for "
+                f'{shortened(slackless, most=6)}: give one, or tendons="rigid"'
+            )
         for what in ("reserves", "passive"):
             object.__setattr__(self, what, dict(mapping(what, getattr(self, what))))
         for joint in [*self.reserves, *self.passive, *(self.joints or ())]:

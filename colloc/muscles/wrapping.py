@@ -322,7 +322,8 @@ def _round_cylinder(a: ca.SX, b: ca.SX, radius: float, length: float, kind: str)
         direction, allowed = _past_side(flat_a, flat_b, radius)
     way = _way(flat_a, flat_b, radius, direction)
     rise, curved = b[2] - a[2], radius * way.arc
-    slope = rise / (way.tangents[0] + way.tangents[1] + ca.fmax(curved, 0) + _ALONG)
+    straight = way.tangents[0] + way.tangents[1]
+    slope = rise / (ca.fmax(straight + curved, straight / 10) + _ALONG)
     low, high = a[2] + slope * way.tangents[0], b[2] - slope * way.tangents[1]
     share = _shares(way.arc) * allowed
     if length < inf:
