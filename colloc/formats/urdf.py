@@ -70,8 +70,9 @@ def from_urdf(
     with origins, axes, limits of position, effort, velocity and acceleration, damping, friction, and mimicked joints
     (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates of
     `floating`, from j_tx on, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
-    the tips, on fixed joints, are frames and become markers of the model as well. Where nothing moves, as in the file
-    of a table, the shapes are a scene, without a model. The report lists elements of other programs.
+    the tips, on fixed joints, are frames and become markers of the model as well. The one parent that a file of a tool
+    does not have, such as the hand that carries a gripper, is its base. Where nothing moves, as in the file of a table,
+    the shapes are a scene, without a model. The report lists elements of other programs.
 
     Parameters
     ----------
@@ -111,8 +112,9 @@ def from_urdf(
     ------
     InputError
         With the line: for a file that cannot be read, that is no URDF or has a document type (whose entities could
-        expand without limit), text in place of numbers, links with two parents, circles of links or of mimic joints,
-        joints of unknown types.
+        expand without limit), text in place of numbers, exchanged or negative limits, links with two parents, circles
+        of links or of mimic joints, joints of unknown types. The message names an argument that accepts the file, if
+        there is one.
 
     See Also
     --------
