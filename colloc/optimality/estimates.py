@@ -116,7 +116,8 @@ def standard_errors(solution: Solution | PhasesSolution, deviations: Mapping[str
 
     The problem minimises the distance from one record or several, see `track`, with constants among its unknowns. Their
     covariance is the effect of independent noise of all samples on the optimum, to first order: small against the
-    curvature of the problem. Limits that are active stay so.
+    curvature of the problem. Limits that are active stay so. Other terms of the cost, such as a little effort, may pull
+    constants away from their true values: errors contain neither this bias nor noise that samples share.
 
     Parameters
     ----------
