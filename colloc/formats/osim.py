@@ -46,6 +46,7 @@ _PLAIN = {
 }
 _QUATERNIONS = ("BallJoint", "FreeJoint", "ScapulothoracicJoint")
 _JOINTS = (*_PLAIN, "CustomJoint", "ScapulothoracicJoint")
+_NEAR = {"ConstantCurvatureJoint": "; a GimbalJoint in the middle of the arc comes near it"}
 _LOOPS = ("WeldConstraint", "PointConstraint")
 # Elements that are read, or that the report lists under another name.
 _SILENT = ("Coordinate", "FrameGeometry", "Marker", "Body", *_FRAMES, *_JOINTS, *_LOOPS, "CoordinateCouplerConstraint")
@@ -289,7 +290,8 @@ class _OsimReader:
             if joint.element.tag not in _JOINTS:
                 raise wrong(
                     joint.element,
-                    f"joint {joint.name!r} is a {joint.element.tag}; supported are {', '.join(_JOINTS)}",
+                    f"joint {joint.name!r} is a {joint.element.tag}; supported are {', '.join(_JOINTS)}"
+                    f"{_NEAR.get(joint.element.tag, '')}",
                 )
             if document.flag(joint, "reverse"):
                 raise wrong(

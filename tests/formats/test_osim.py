@@ -242,6 +242,11 @@ PENDULUM = """<OpenSimDocument Version="40000">
             r"joint 'hinge' is a EllipsoidJoint; supported are WeldJoint, PinJoint.*line 4",
         ),
         (
+            "PinJoint",
+            "ConstantCurvatureJoint",
+            r"joint 'hinge' is a ConstantCurvatureJoint; .*; a GimbalJoint in the middle of the arc comes near it",
+        ),
+        (
             "/bodyset/rod",
             "/bodyset/rot",
             r"'/jointset/hinge' names '/bodyset/rot', which the file does not have \(line 4\)",

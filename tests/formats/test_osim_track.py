@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.studies.tracking import osim_track
+from colloc.studies.tracking import joint_loads, osim_track
+from tests.studies.quick import numbers_of
 from tests.support.opensim import ask_opensim, needs_opensim, run_opensim
 
 
@@ -50,3 +51,20 @@ def test_opensim_reads_what_is_written_and_finds_the_torques(tmp_path):
         state = q, at.qd[k], at.qdd[k]
         loaded[k] += co.Evaluator(model, loads=[wrench]).torque(*state) - co.Evaluator(model).torque(*state)
     np.testing.assert_allclose(loaded, at.tau, atol=1e-7 * np.abs(at.tau).max())
+
+
+def test_torques_of_the_squat_are_found_and_muscles_load_the_knee(tmp_path):
+    numbers = numbers_of(joint_loads.main, tmp_path, size=20_000)
+    assert numbers["solved"] == 1
+    assert numbers["marker_rms"] == pytest.approx(0.003, rel=0.03)  # the noise
+    assert numbers["torque_rms"] < 8.0  # of 68 N m, from markers alone
+    assert numbers["reserve"] < 2.0
+    assert numbers["contact.thigh"] > 4 * numbers["net.thigh"]
+
+
+def test_files_that_do_not_fit_are_refused(tmp_path):
+    with pytest.raises(co.InputError, match="a recording is three files"):
+        joint_loads.read(tmp_path, str(osim_track.FILE), "", "", "")
+    files = joint_loads.read(tmp_path, "", "", "", "foot shank")
+    with pytest.raises(co.InputError, match="must be a foot for each of the plates ground_force_"):
+        files.loads()
