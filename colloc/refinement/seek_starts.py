@@ -153,7 +153,9 @@ class _StartSearch:
         coarse = on_curves(nlp, {name: curve.coarser(settings.intervals) for name, curve in nlp.curves.items()})
         spans = [phase.duration for phase in solution.phases.values()]
         first = Start(start_from(coarse, solution, run.parameters).x)
-        self._coarse = CoarseStarts(coarse, run, settings, first, guess is not None, spans)
+        # In phases the line on the coarse grid often ends in another motion than on the first grid.
+        has_line = guess is not None or isinstance(nlp, PhasesNLP)
+        self._coarse = CoarseStarts(coarse, run, settings, first, has_line, spans)
         self._basins: list[_StartBasin] = []
         self._failed: list[int] = []
         self._cut_short: Status | None = None
