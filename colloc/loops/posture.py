@@ -271,10 +271,20 @@ def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
     beyond = _tried(closures, guess, bounded=False)
     if beyond is None:
         gap = described_gap(closures, closures.nearest(guess, bounded=False))
-        raise InputError(f"the chain cannot be closed: {gap}")
+        raise InputError(f"the chain cannot be closed: {gap}{_as_balls(closures, guess)}")
     raise InputError(
-        f"the chain closes only beyond limits: {_beyond(closures, beyond)}; give another guess or other limits"
+        f"the chain closes only beyond limits: {_beyond(closures, beyond)}; give another guess or other limits, "
+        'such as limits={"position": None} of from_urdf'
     )
+
+
+def _as_balls(closures: Closures, guess: np.ndarray) -> str:
+    """Advice, as text, where loops close without their rows of rotation."""
+    turning = [loop for loop in closures.loops if loop.translations == 3 and loop.rows > 3]
+    balls = [replace(loop, forms=loop.forms[:3]) if loop in turning else loop for loop in closures.loops]
+    if not turning or _tried(Closures(closures.model, balls), guess, bounded=False) is None:
+        return ""
+    return "; with every loop a spherical_loop it closes, so that the attitudes of some frames may be wrong"
 
 
 def _tried(closures: Closures, guess: np.ndarray, *, bounded: bool) -> np.ndarray | None:

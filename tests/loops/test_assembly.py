@@ -58,8 +58,24 @@ def test_a_chain_that_closes_beyond_limits_only_is_told_by_joint():
         replace(body, joint=replace(body.joint, limits=co.Limits(position=limits)))
         for body, limits in zip(chain.model.bodies, ((0.9, 1.1), (-0.1, 0.1), (-3.0, 3.0)), strict=True)
     ]
-    with pytest.raises(co.InputError, match=r"closes only beyond limits: joint '(crank|coupler)' at .* with limits"):
+    message = r"closes only beyond limits: joint '(crank|coupler)' at .* with limits .* limits=\{\"position\": None\}"
+    with pytest.raises(co.InputError, match=message):
         loops.ClosedChain(replace(chain.model, bodies=bodies), chain.loops, guess=(1.0, 0.0, 1.5))
+
+
+@pytest.mark.parametrize(("x", "closes"), [(0.9, True), (2.0, False)])
+def test_frames_whose_attitudes_keep_a_chain_open_are_told(x: float, closes: bool):
+    bodies = [
+        co.Body(
+            f"link{k}", co.revolute(placement=co.placement((0.5 * (k > 0), 0, 0))), f"link{k - 1}" if k else None, 1.0
+        )
+        for k in range(4)
+    ]
+    place = co.placement((x, 0, 0), rpy=(0.3, 0, 0))  # out of the plane in which all links move
+    weld = loops.weld("grip", loops.Frame("link3"), loops.Frame(None, place))
+    with pytest.raises(co.InputError, match=r"loop 'grip' stays open by .* rad") as error:
+        loops.ClosedChain(co.Model(bodies), [weld], guess=0.3)
+    assert ("with every loop a spherical_loop it closes" in str(error.value)) == closes
 
 
 # -- freedoms without an actuator -------------------------------------------------------------------------------------
