@@ -36,7 +36,7 @@ PICTURES = Path(__file__).parent / "gallery" / "pictures"
 SCENES = Path(__file__).parent / "gallery" / "scenes"
 PLAYED = {
     "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up",
-    "closed_chains.five_bar", "closed_chains.rower", "jumping.jump", "rising.squat", "running.run",
+    "closed_chains.five_bar", "closed_chains.rower", "jumping.jump", "rising.chair", "rising.squat", "running.run",
     "walking.by_muscles", "walking.costs_by_muscles", "walking.gait", "walking.human_by_muscles",
     "walking.speeds_by_muscles", "walking.tracking_by_muscles",
 }  # fmt: skip

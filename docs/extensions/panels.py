@@ -25,6 +25,7 @@ PANELS = {
     "control.tracking": (0.00, 0.00, 0.33, 0.47),
     "descents.two_link": (0.00, 0.13, 0.365, 0.84),
     "jumping.jump": (0.44, 0.00, 1.00, 0.32),
+    "rising.chair": (0.00, 0.00, 0.29, 1.00),
     "rising.lift": (0.36, 0.00, 1.00, 1.00),
     "sensitivities.agreement": (0.00, 0.04, 0.35, 0.34),
     "sensitivities.formulations": (0.50, 0.00, 1.00, 1.00),
