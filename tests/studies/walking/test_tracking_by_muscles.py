@@ -1,14 +1,19 @@
-"""Moco's example of planar walking: the published walk is followed, and a cheaper one found from there."""
+"""Moco's example of planar walking: the published walk is followed, a cheaper one found, and the knees are spared."""
 
+from dataclasses import replace
 from math import pi
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
+from colloc.studies.walking import knee_loads
 from colloc.studies.walking.by_muscles import SPEED
 from colloc.studies.walking.tracking_by_muscles import LIMITS, as_guess, following, main, published
 from tests.studies.quick import numbers_of
+
+KNEE = "tibia_r"
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +55,40 @@ def test_the_guess_is_the_published_walk():
     guess = as_guess(walk)
     assert isinstance(guess, co.transcription.Keyframes)
     np.testing.assert_allclose(guess.q[[0, -1]], walk.q[[0, -1]])
+
+
+# -- the force in the knees ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def knees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    return numbers_of(knee_loads.main, tmp_path_factory.mktemp("knees"))
+
+
+def test_a_price_spares_the_knees(knees: dict[str, float]):
+    assert knees["0.first"] == pytest.approx(4.1, abs=0.2)
+    assert knees["0.5.first"] == pytest.approx(3.17, abs=0.15)
+    assert knees["0.5.second"] < knees["0.second"] < 2.6
+    assert knees["0.effort"] < knees["0.5.effort"] < 1.0
+    assert knees["0.5.net"] == pytest.approx(knees["0.net"], rel=0.05)  # which does not show it
+
+
+def test_a_leg_that_hangs_is_held_by_the_knee_against_the_pull_of_the_muscles():
+    """At rest without the ground the net force is the weight of shank and foot; the contact force adds the pull."""
+    made = knee_loads.spared(0.5)
+    now, model, muscles = made.problem.instant, made.problem.model, made.muscles
+    weight = knee_loads.weight_of(model)
+    assert weight == pytest.approx(62.0 * 9.80665, rel=0.01)
+    states = [now.q, now.qd, now.qdd, now.activation]
+    bare = replace(now, loads=())
+    parts = [knee_loads.knee(KNEE, weight, bare) * weight, bare.joint_reactions.force[:, model.index(KNEE)]]
+    pull = muscles.pull_across(bare, KNEE)
+    assert pull is not None
+    function = ca.Function("knee", states, [*parts, pull.force])
+    q = np.zeros(model.n)
+    contact, net, pulled = (value.full().ravel() for value in function(q, 0.0, 0.0, 0.3))
+    np.testing.assert_allclose(contact, net - pulled, atol=1e-9)
+    below = "tibia_r", "talus_r", "calcn_r", "toes_r"
+    lower_leg = sum(float(body.mass) for body in model.bodies if body.name in below)
+    np.testing.assert_allclose(net, [0.0, lower_leg * 9.80665, 0.0], atol=1e-6)
+    assert np.linalg.norm(pulled) > weight
