@@ -170,7 +170,7 @@ def pareto_front(
     See Also
     --------
     sweep : Solves for many values of parameters.
-    plot.front : A figure.
+    colloc.plot.front : A figure.
 
     Examples
     --------
