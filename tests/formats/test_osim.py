@@ -122,13 +122,15 @@ def test_muscles_and_contact_are_data():
     assert (hamstring.kind, hamstring.max_isometric_force) == ("Thelen2003Muscle", 2500.0)
     assert (hamstring.optimal_fiber_length, hamstring.tendon_slack_length, hamstring.pennation) == (0.1, 0.31, 0.1)
     assert (hamstring.activation, hamstring.deactivation, hamstring.controls) == (0.012, 0.05, (0.01, 1.0))
-    assert hamstring.points[1].coordinate == "bend"
-    assert hamstring.points[1].within == pytest.approx((-0.6, 0.2), abs=1.1e-5)
+    via: Any = hamstring.points[1]
+    assert via.coordinate == "bend"
+    assert via.within == pytest.approx((-0.6, 0.2), abs=1.1e-5)
     assert (rectus.max_contraction_velocity, rectus.rigid_tendon) == (12.0, True)
     assert (hamstring.fiber_damping, rectus.fiber_damping, gastroc.fiber_damping) == (None, 0.03, 0.0)
     assert [co.muscles.from_file(m).damping for m in reading.muscle_data] == [0.01, 0.03, 0.0]
     assert rectus.points[1] == co.formats.PathPoint("patella", (0.01, 0.04, 0.0))
-    x, y, z = rectus.points[2].position
+    moving: Any = rectus.points[2]
+    x, y, z = moving.position
     assert all(isinstance(part, co.model.Coupling) and part.joint == "bend" for part in (x, y, z))
     assert [point.body for point in gastroc.points] == ["thigh", "foot"]
     heel, floor = reading.contact_shapes

@@ -77,6 +77,7 @@ def test_springs_of_a_file_swing_as_their_equation_says(tmp_path):
     (tmp_path / "pendulum.osim").write_text(PENDULUM)
     reading = co.formats.from_osim(tmp_path / "pendulum.osim")
     (wire,) = reading.springs
+    assert isinstance(wire, co.Spring)
     assert (wire.name, wire.stiffness, wire.rest, wire.damping) == ("wire", 2.7, 0.2, 0.12)
     assert reading.left_out == ("1 spring that is switched off of coordinates: broken",)
     start = co.initial(q=0.5, qd=0.0)
