@@ -201,10 +201,10 @@ def check_lengths(problem: Validated) -> None:
             quaternion = [positions[k] for k in range(places.start, places.stop) if k in positions]
             length = float(np.linalg.norm(quaternion))
             if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
+                mended = "divide it by np.linalg.norm; the scalar part comes first: " if length else ""
                 raise InputError(
                     f"{statement.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} "
-                    f"of length {length:.10g}: divide it by np.linalg.norm; the scalar part comes first, as in "
-                    "(1, 0, 0, 0), no turn"
+                    f"of length {length:.10g}: {mended}no turn is (1, 0, 0, 0), see model.neutral"
                 )
 
 

@@ -32,7 +32,7 @@ class Package(ModuleType):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         called = _short(self)
         functions = ", ".join(f"{called}.{name}" for name in self.__all__)
-        raise InputError(f"{called} is a package and cannot be called: call one of its functions, {functions}")
+        raise InputError(f"{called} is a package and cannot be called: try {functions}")
 
 
 def register_public(name: str, lazy: Mapping[str, str] = MappingProxyType({})) -> None:
