@@ -46,10 +46,9 @@ class Source:
         """Whether this source is judged by itself, instead of in the sum of all sources."""
         return False
 
-    @property
-    def aim(self) -> float:
-        """Share of the tolerance at which refinement aims: 1, or less where an answer may miss the aim."""
-        return 1.0
+    def aim(self, tol: float) -> float:
+        """The error at which refinement aims: the tolerance, or less where an answer may miss the aim."""
+        return tol
 
     @property
     def worst(self) -> int:

@@ -218,7 +218,8 @@ class KKTSystem:
         gradients = np.array(self._matrix[: self._free.size, self._free.size :])[:, order]
         new = np.zeros(order.size)
         diagonal = np.abs(np.diag(np.linalg.qr(gradients, mode="r")))
-        new[: diagonal.size] = diagonal / np.linalg.norm(gradients, axis=0)[: diagonal.size]
+        lengths = np.linalg.norm(gradients, axis=0)[: diagonal.size]  # zero for a row of fixed variables only
+        new[: diagonal.size] = np.divide(diagonal, lengths, out=np.zeros(diagonal.size), where=lengths > 0)
         released = np.zeros(self.nlp.n_g, dtype=bool)
         released[self._active[order]] = (new < _SINGULAR) & weak[order]
         return KKTSystem(self.nlp, self.parameters, self.optimum.without(released))

@@ -54,7 +54,7 @@ def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
 
 def missed(error: LocalError, tol: float) -> bool:
     """Whether a source of error exceeds its aim for a tolerance."""
-    return any(source.total > source.aim * tol for source in error.sources.values())
+    return any(source.total > source.aim(tol) for source in error.sources.values())
 
 
 def held_up_by_limits(solution: Solution) -> bool:
@@ -108,7 +108,7 @@ def next_curve(solution: Solution, tol: float, limit: float, change: float, *, s
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
     for source in error.sources.values():
-        aim = source.aim * limit
+        aim = source.aim(limit)
         if source.total > aim:
             # Errors that add up must be small everywhere, others below the tolerance.
             values = source.per_interval
