@@ -266,6 +266,7 @@ class Instant(Named[ca.SX]):
 
     def pull_on(self, body: str) -> Reaction | None:
         """Pull of muscles on a body and all that it carries, across its joint; None if none crosses the joint."""
+        self.model.index(body)
         return None if self.pull_across is None else self.pull_across(self, body)
 
     @cached_property

@@ -438,7 +438,7 @@ class Model(Tabular, Portable):
         >>> top.by_shortest_turns(top.neutral, np.array([-0.8, 0.0, 0.0, 0.6]))
         array([ 0.8, -0. , -0. , -0.6])
         """
-        turned = np.array(end, dtype=float)
+        start, turned = finite_array("start", start, (self.n_q,)), np.array(finite_array("end", end, (self.n_q,)))
         for places, _ in self.balls.values():
             if -1 + _SAME < start[places] @ turned[places] < -_SAME:
                 turned[places] *= -1

@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.problem import Contribution, Part, Signal
-from colloc.support.checks import InputError, finite_array, spelt, text
+from colloc.support.checks import InputError, finite_array, instance, spelt, text
 
 _AXES = ("x", "y", "z")
 
@@ -113,7 +113,7 @@ class JointContact(Part):
 
     def force(self, now: Instant) -> ca.SX:
         """Contact force on the body, in its axes, SX, shape (3,) [N]."""
-        return now.joint_contact(self.body).force
+        return instance("now", now, Instant).joint_contact(self.body).force
 
     def shares(self, now: Instant) -> CondyleForces:
         """Compression of the condyles.
@@ -129,7 +129,7 @@ class JointContact(Part):
         """
         if self.medial is None:
             raise InputError(f"shares of the joint contact of {self.body!r} need the points medial= and lateral=")
-        force, moment = now.joint_contact(self.body)
+        force, moment = instance("now", now, Instant).joint_contact(self.body)
         across, along = self._axes
         frame, model = now.frame(self.body), now.model
         index = model.index(self.body)

@@ -26,7 +26,7 @@ from colloc.problem.track import Tracked, records_in, with_points
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.solver import Status
-from colloc.support.checks import InputError, finite_array, mapping, unknown_name
+from colloc.support.checks import InputError, finite_array, mapping, text, unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 
 _NORMAL = 1.959964  # standard errors to either side in an interval of 95 %
@@ -96,7 +96,7 @@ class Estimates(Tabular):
         return self.covariance * np.outer(scale, scale)
 
     def _place(self, name: str) -> int:
-        if name not in self.names:
+        if text("name of a constant", name) not in self.names:
             raise unknown_name("constant", name, self.names)
         return self.names.index(name)
 

@@ -201,7 +201,9 @@ def impact(
         raise InputError("an impact needs a marker")
     if on is not None:
         text("body that an impact is on", on)
-    if turns != "":
+    if not isinstance(turns, str):
+        raise InputError(f"turns of an impact must be letters of axes, as in 'xyz', got {quoted(turns)}")
+    if turns:
         _check_axes("turns of an impact", turns)
     flag("held", held)
     links = mapped_joints(joints, jumps)

@@ -28,7 +28,7 @@ from colloc.problem.statement import Statement, brought, named
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
 from colloc.problem.validate import checked_statement
-from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name, warn
+from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, spelt, text, unknown_name, warn
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -171,7 +171,8 @@ class Phases(Tabular, Portable):
 
     def with_weights(self, parameters: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """All parameters with other weights of the cases."""
-        changed, place = parameters.copy(), self.weights_in_parameters
+        changed, place = np.array(finite_array("parameters", parameters, (None,))), self.weights_in_parameters
+        weights = finite_array("weights", weights, (None,))
         if weights.shape != (place.stop - place.start,):
             raise InputError(f"{weights.size} weights of cases, and the problem has {place.stop - place.start}")
         changed[place] = weights

@@ -47,6 +47,8 @@ from colloc.problem.validate import (
 )
 from colloc.support.checks import (
     InputError,
+    as_tuple,
+    count,
     finite_array,
     instance,
     mapping,
@@ -392,10 +394,11 @@ class Problem(Tabular, Portable):
 
         Those of a quaternion are the same attitude, on the other way round.
         """
+        places = [count("place in q", place, at_least=0) for place in as_tuple("positions", positions)]
 
         def opposite(statement: Statement) -> Statement:
             ends = [end for end in statement.end_values(self.instant) if (end.s, end.quantity) == (1, "q")]
-            changed = [end.row for end in ends if end.index in positions]
+            changed = [end.row for end in ends if end.index in places]
             if not changed:
                 return statement
             rows = statement.rows(self.instant)

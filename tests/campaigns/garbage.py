@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.curves import Transcription
-from colloc.problem import Part
+from colloc.problem import Part, Surface
 from colloc.solver import Solver
 from tests.campaigns.attempt import Attempt, Outcome
 from tests.campaigns.worker import Worker
@@ -62,12 +62,15 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 
 # Interfaces for authors of curves, parts, statements, steps and solvers; nobody else calls them.
 _EXTENSIONS = (
-    "co.curves.Points", "co.curves.Transcription", "co.problem.Part", "co.problem.Statement", "co.refinement.Attempt",
-    "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
+    "co.curves.Points", "co.curves.Transcription", "co.problem.Part", "co.problem.Statement", "co.problem.Surface",
+    "co.refinement.Attempt", "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver",
+    "co.solver.Solver",
 )  # fmt: skip
 # Results of solves and readers, which nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")
-_ASKED = {name for protocol in (Transcription, Solver, Part, Executor) for name in vars(protocol) if name[0] != "_"}
+_ASKED = {
+    name for protocol in (Transcription, Solver, Part, Surface, Executor) for name in vars(protocol) if name[0] != "_"
+}
 
 
 class Door(NamedTuple):

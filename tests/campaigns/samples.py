@@ -130,6 +130,11 @@ def swept() -> co.sweeps.Sweep:
 
 
 @cache
+def front() -> co.sweeps.Front:
+    return co.sweeps.Front(("a", "b"), np.eye(2), np.eye(2), (solution(), None), ("", "not solved"))
+
+
+@cache
 def chain() -> loops.ClosedChain:
     return four_bar()
 
@@ -343,7 +348,10 @@ OWN = {
 # Objects whose methods are called; a class without one is made by its own samples.
 INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
-    "co.optimality.Sensitivity": "sensitivity()",
+    "co.optimality.Sensitivity": "sensitivity()", "co.sweeps.Front": "front()",
+    "co.optimality.Estimates":
+        "co.optimality.Estimates(('k',), ('',), np.ones(1), 0.1 * np.ones(1), 0.01 * np.eye(1), {}, ())",
+    "co.formats.Reading": "co.formats.Reading(chain().model, loops=chain().loops)",
     "co.sweeps.Sweep": "swept()", "co.problem.Parametrised": "co.problem.parametrised(model())",
     "co.transcription.PhasesNLP": "phases()", "co.solution.PhasesSolution": "in_phases()", "co.Phases": "sequence()",
     "co.transcription.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
