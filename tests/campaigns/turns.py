@@ -1,6 +1,6 @@
 """Final angles up to whole turns, on random arms: the answer makes the turn of the best plain statement at all turns.
 
-Its form of the end leads to another local optimum of the same turn now and then: that is no fault of the choice.
+Its form of the end sometimes leads to another local optimum of the same turn, which this campaign does not judge.
 """
 
 from __future__ import annotations
