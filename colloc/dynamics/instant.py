@@ -86,7 +86,7 @@ class Instant(Named[ca.SX]):
         Loads on the links at this instant, if known.
     pull_across : callable, optional
         Instant and body -> Reaction or None: the pull of muscles across the joint of the body, see `joint_contact`.
-    functions : mapping of str to callable
+    part_signals : mapping of str to callable
         Signals of parts as functions of the instant, Instant -> SX, shape (size,).
 
     Examples
@@ -232,8 +232,8 @@ class Instant(Named[ca.SX]):
 
         co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
 
-        Raises
-        ------
+        Warns
+        -----
         InputWarning
             If muscles cross the joint.
         """

@@ -98,12 +98,7 @@ class CubicSpline(Portable):
     y: Any
 
     def __post_init__(self):
-        for name in ("x", "y"):
-            object.__setattr__(self, name, _numbers(f"{name} of a spline", getattr(self, name), 2))
-        if len(self.x) != len(self.y):
-            raise InputError(f"a spline has as many x as y, got {len(self.x)} and {len(self.y)}")
-        if not (np.diff(self.x) > 0).all():
-            raise InputError(f"x of a spline must increase, got {quoted(list(self.x))}")
+        _check_points(self, "a spline", "a spline has")
 
     @cached_property
     def pieces(self) -> np.ndarray:
@@ -165,12 +160,7 @@ class RoundedLine(Portable):
     y: Any
 
     def __post_init__(self):
-        for name in ("x", "y"):
-            object.__setattr__(self, name, _numbers(f"{name} of straight pieces", getattr(self, name), 2))
-        if len(self.x) != len(self.y):
-            raise InputError(f"straight pieces have as many x as y, got {len(self.x)} and {len(self.y)}")
-        if not (np.diff(self.x) > 0).all():
-            raise InputError(f"x of straight pieces must increase, got {quoted(list(self.x))}")
+        _check_points(self, "straight pieces", "straight pieces have")
 
     @cached_property
     def _corners(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,6 +235,16 @@ def _horner(coefficients: Sequence[ca.SX], x: ca.SX, count: int) -> list[ca.SX]:
         derivatives.append(value)
         factors = [k * factor for k, factor in enumerate(factors)][1:]
     return derivatives
+
+
+def _check_points(curve: Any, what: str, it_has: str) -> None:
+    """x and y of a curve through points in their final form; InputError unless x increase."""
+    for name in ("x", "y"):
+        object.__setattr__(curve, name, _numbers(f"{name} of {what}", getattr(curve, name), 2))
+    if len(curve.x) != len(curve.y):
+        raise InputError(f"{it_has} as many x as y, got {len(curve.x)} and {len(curve.y)}")
+    if not (np.diff(curve.x) > 0).all():
+        raise InputError(f"x of {what} must increase, got {quoted(list(curve.x))}")
 
 
 def _numbers(name: str, values: Any, least: int) -> tuple[float, ...]:

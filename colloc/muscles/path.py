@@ -109,8 +109,8 @@ class MusclePath(Portable):
     -----
     The path round a surface is that of OpenSim, with two differences. A point inside a surface is taken as on it, where
     OpenSim's path jumps to a straight line. The length round two surfaces is that of the path through their points of
-    contact; OpenSim 4.6 states up to 9 mm less, which its moment arms do not follow. MuJoCo's path also goes the longer
-    way round a sphere with a side site where the straight line misses it.
+    contact; OpenSim 4.6 states up to 12 mm less, which its moment arms do not follow. MuJoCo's path also goes the
+    longer way round a sphere with a side site where the straight line misses it.
 
     See Also
     --------

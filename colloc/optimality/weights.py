@@ -110,8 +110,9 @@ def recover_weights(
 ) -> Weights:
     """Weights of a cost for which a motion is an optimum: inverse optimal control.
 
-    The conditions of an optimum are linear in weights and multipliers. Together, with all limits, they are one small
-    convex program (Keshavarz, Wang and Boyd 2011), which is exact for an optimum and needs no other solve. With the
+    The conditions of an optimum are linear in weights and multipliers (Keshavarz, Wang and Boyd 2011). Multipliers are
+    eliminated, and limits whose multipliers have the wrong sign are left out one round after another; if multipliers
+    are not unique, their signs do not count. This is exact for an optimum, and needs no other solve. With the
     samples of noisy records, its weights are the start of a fit: the optimum of the problem with these weights is as
     close as possible to the samples (Mombaur, Truong and Laumond 2010, "From human to humanoid locomotion", with
     derivatives of the optimum in place of a search).

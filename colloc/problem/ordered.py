@@ -121,10 +121,12 @@ def at_end(cost: Cost, state: str, end: Any, duration: Any = None) -> ca.SX:
 
 
 def has_integral(cost: Cost) -> bool:
+    """Whether a cost has terms that are integrated along the motion."""
     return any(term.fn is not None and not term.final for term in cost.terms)
 
 
 def accumulated(cost: Cost, name: str) -> State:
+    """A state that is the integral of a cost up to now."""
     return State(name, rate=partial(_rate, cost))
 
 

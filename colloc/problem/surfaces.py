@@ -167,7 +167,8 @@ class Plane(Surface):
         for name in ("point", "normal"):
             object.__setattr__(self, name, with_constants(f"{name} of plane {self.name!r}", getattr(self, name), 3))
         if isinstance(self.normal, ca.SX) and self.normal.is_constant() and self.normal.is_zero():
-            raise InputError(f"normal of plane {self.name!r} must not be zero, got {self.normal}")
+            zeros = ca.evalf(self.normal).full().ravel().tolist()
+            raise InputError(f"normal of plane {self.name!r} must not be zero, got {quoted(zeros)}")
         what = f"velocity of plane {self.name!r}"
         if callable(self.velocity):
             function(what, self.velocity, "a function of the instant", "now")
