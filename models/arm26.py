@@ -1,7 +1,8 @@
 """An arm of 2 joints and 6 muscles: OpenSim's arm26.
 
 Bodies, joints and muscles are those of "arm26" (J. Reinbolt, A. Seth, A. Habib, S. Hamner; CC BY 3.0), made from the
-upper limb of Holzbaur et al. 2005. Lengths of muscles, which wrap round ellipsoids there, are polynomials here.
+upper limb of Holzbaur et al. 2005. Lengths of muscles are polynomials here; points and wrapping surfaces of the source
+give the directions of their pull.
 """
 
 from __future__ import annotations
@@ -55,8 +56,15 @@ def arm26() -> Arm26:
     )
 
 
-def _muscle(name: str, length: dict[str, Any], **numbers: float) -> co.muscles.Muscle:
+def _muscle(name: str, points: list[Any], length: dict[str, Any], **numbers: float) -> co.muscles.Muscle:
     vectors = {key: np.array(length[key]) for key in ("powers", "coefficients", "middle", "half")}
     errors = {key: length[key] for key in ("length_error", "moment_arm_error")}
-    path = co.muscles.LengthPolynomial(tuple(length["joints"]), **vectors, **errors)
+    line = co.muscles.MusclePath([_on_path(point) for point in points])
+    path = co.muscles.LengthPolynomial(tuple(length["joints"]), **vectors, **errors, line=line)
     return co.muscles.Muscle(name, path, **numbers)
+
+
+def _on_path(part: Any) -> co.muscles.ViaPoint | co.muscles.Cylinder | co.muscles.Ellipsoid:
+    if isinstance(part, list):
+        return co.muscles.ViaPoint(*part)
+    return co.muscles.Ellipsoid(**part) if "radii" in part else co.muscles.Cylinder(**part)

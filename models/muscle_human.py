@@ -67,8 +67,8 @@ def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     Parameters
     ----------
     paths : {"polynomial", "points"}
-        Lengths of the muscles as polynomials within the limits of the joints, whose errors they have; or straight from
-        point to point, without wrapping surfaces, for drawing only.
+        Lengths of the muscles as polynomials within the limits of the joints, whose errors they have; or along points
+        and wrapping surfaces, which give the polynomials the directions of their pull.
 
     Returns
     -------
@@ -215,19 +215,27 @@ def _turns(axis: Any, side: str) -> tuple[float, float, float]:
 def _muscle(
     name: str, row: dict[str, Any], side: str, paths: str, curves: co.muscles.MuscleCurves
 ) -> co.muscles.Muscle:
-    if paths == "points":
-        points = [co.muscles.ViaPoint(_on(body, side), _slides(place, side)) for body, place in row["points"]]
-        path: Any = co.muscles.MusclePath(points)
-    else:
+    path: Any = co.muscles.MusclePath([_on_path(part, side) for part in row["points"]])
+    if paths == "polynomial":
         length = row["length"]
         vectors = {key: np.array(length[key]) for key in ("powers", "coefficients", "middle", "half")}
         joints = tuple(f"{joint}_{side}" for joint in length["joints"])
-        path = co.muscles.LengthPolynomial(joints, **vectors, **{key: length[key] for key in ERRORS})
+        errors = {key: length[key] for key in ERRORS}
+        path = co.muscles.LengthPolynomial(joints, **vectors, **errors, line=path)
     force, fiber, tendon, pennation = row["numbers"]
     return co.muscles.Muscle(
         f"{name}_{side}", path, force, fiber, tendon, pennation,
         activation_time=0.010, deactivation_time=0.040, curves=curves,
     )  # fmt: skip
+
+
+def _on_path(part: Any, side: str) -> co.muscles.ViaPoint | co.muscles.Cylinder:
+    """A point of a path, or a cylinder between points."""
+    if isinstance(part, list):
+        return co.muscles.ViaPoint(_on(part[0], side), _slides(part[1], side))
+    way = part["side"] if isinstance(part["side"], str) else _slides(part["side"], side)
+    center, axis = _slides(part["center"], side), _turns(part["axis"], side)
+    return co.muscles.Cylinder(_on(part["body"], side), center, axis, part["radius"], way, part["length"])
 
 
 def _sphere(name: str, row: dict[str, Any], side: str) -> co.problem.ContactSphere:

@@ -84,16 +84,14 @@ def test_a_person_of_85_kg_who_stands(human: MuscleHuman):
     assert lift[-1] == pytest.approx(mass * 9.80665, rel=1e-6)
 
 
-def test_points_are_where_the_muscles_are():
-    """Straight paths are no longer than those that wrap, and not much shorter."""
+def test_points_and_surfaces_are_where_the_muscles_are():
     drawn = geometry(muscle_human("points"))
     for posture in OPENSIM["postures"][:1]:
         model = muscle_human().model
         q = np.zeros(model.n)
         q[[model.joint_names.index(f"{joint}_r") for joint in OPENSIM["joints"]]] = posture["q"]
         shorter = np.array(posture["length"]) - drawn(q)[0].full()[:40, 0]
-        assert shorter.min() > -1e-4
-        assert shorter.max() < 0.05
+        assert np.abs(shorter).max() < 5e-3
 
 
 def test_misuse():

@@ -75,11 +75,11 @@ def test_lengths_and_moment_arms_are_those_of_opensim(opensim):
 
 
 @pytest.mark.parametrize("opensim", OPENSIM)
-def test_points_are_where_the_muscles_are(opensim):
-    """Straight from point to point they miss the surfaces, which bend the paths by up to 3 cm; no muscle elsewhere."""
-    straight = geometry("points")(opensim["q"])[0].full()[:, 0]
-    assert (straight < np.array(opensim["length"]) + 2e-3).all()
-    assert (straight > np.array(opensim["length"]) - 0.03).all()
+def test_points_and_surfaces_are_where_the_muscles_are(opensim):
+    """At the knee but for its slide of up to 27 mm, which the model does not have."""
+    off = dict(zip(NAMES, np.abs(geometry("points")(opensim["q"])[0].full()[:, 0] - opensim["length"]), strict=True))
+    assert max(off.values()) < 0.027
+    assert max(off[name] for name in ("glut_max2", "psoas", "soleus", "tib_ant")) < 1.5e-3
 
 
 @pytest.mark.parametrize("opensim", OPENSIM)
@@ -93,7 +93,7 @@ def test_forces_are_those_of_opensim(opensim):
 
 @pytest.mark.parametrize("opensim", OPENSIM)
 def test_weight_and_energy_are_those_of_opensim(opensim):
-    """But for the patella's 0.09 kg, a knee that slides by 7 mm, and an axis of the ankle that is 6 degrees askew."""
+    """But for the patella's 0.09 kg, a knee that slides by 27 mm, and an axis of the ankle that is 6 degrees askew."""
     evaluator, still = co.Evaluator(squat_to_stand().model), np.zeros(3)
     weight = evaluator.torque(opensim["q"], still, still)
     assert np.abs(weight - opensim["weight"]).max() < 0.05 * np.abs(opensim["weight"]).max()
