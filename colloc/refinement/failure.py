@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solve_error import SolveError
 from colloc.solver import Status
+from colloc.solver.monitor import merit
 from colloc.support.checks import warn
 
 
@@ -55,6 +58,22 @@ def judge(
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         reason += _ADVICE.get(solution.status, "")
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
+
+
+def at_best_iterate(solution: Solution | PhasesSolution) -> Solution | PhasesSolution:
+    """The best iterate of a solve that ended at the iteration limit; any other solution unchanged."""
+    nlp, p, outcome = solution.nlp, solution.parameters, solution.outcome
+    if outcome.status is not Status.ITERATION_LIMIT:
+        return solution
+    sizes = nlp.scale_g if outcome.scale is None else outcome.scale.rows
+
+    def quality(x: np.ndarray) -> tuple[float, float]:
+        values, (lower, upper) = np.array(nlp.g(x, p)).ravel(), nlp.bounds_g
+        outside = np.maximum(lower - values, values - upper) / sizes
+        return merit(float(np.nan_to_num(outside, nan=np.inf).max(initial=0.0)), float(nlp.f(x, p)))
+
+    same = [x for x in outcome.best if x.shape == outcome.x.shape]  # not those of another grid
+    return replace(solution, outcome=replace(outcome, x=min([outcome.x, *same], key=quality), best=()))
 
 
 def _locks(solution: Solution | PhasesSolution) -> list[str]:

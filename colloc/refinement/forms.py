@@ -106,7 +106,8 @@ def _lifted_ends(solver: Solver, nlp: BaseNLP, start: Start, p: np.ndarray, end_
     x, multipliers = lifted.compact(end.x, end.multipliers)
     scale = None if end.scale is None else Scale(end.scale.cost, end.scale.rows[: nlp.n_g])
     strategy = f"{end.strategy}, lifted torques"
-    end = replace(end, x=x, multipliers=multipliers, scale=scale, strategy=strategy)
+    best = tuple(lifted.compact(point, end.multipliers)[0] for point in end.best)
+    end = replace(end, x=x, multipliers=multipliers, scale=scale, strategy=strategy, best=best)
     if end.status is not Status.SOLVED or _is_optimum(nlp, end, p):
         return [end]
     again = end_of(solver, nlp, Start(end.x, end.multipliers, scale=end.scale))

@@ -168,7 +168,7 @@ class Run:
         outcome = self.end(self.solver, program, Start(x, near_optimum=True), nlp)
         multipliers = {"g": outcome.multipliers["g"][: nlp.n_g], "x": outcome.multipliers["x"][:-1]}
         weights = tuple(program.weights(outcome.multipliers["g"]).tolist())
-        outcome = replace(outcome, x=outcome.x[:-1], multipliers=multipliers, scale=None, weights=weights)
+        outcome = replace(outcome, x=outcome.x[:-1], multipliers=multipliers, scale=None, weights=weights, best=())
         return _counted(outcome, summed)
 
     def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | PhasesNLP) -> Outcome:
@@ -194,4 +194,5 @@ def _counted(outcome: Outcome, *earlier: Outcome | BaseSolution | knots.KnotSear
     """An outcome with the iterations and seconds of earlier runs added."""
     runs = (outcome, *earlier)
     seconds = {name: sum(run.seconds[name] for run in runs) for name in outcome.seconds}
-    return replace(outcome, seconds=seconds, iterations=sum(run.iterations for run in runs))
+    best = tuple(x for run in runs if isinstance(run, Outcome) for x in run.best)
+    return replace(outcome, seconds=seconds, iterations=sum(run.iterations for run in runs), best=best)

@@ -13,7 +13,7 @@ from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import OrderedCosts
-from colloc.refinement.failure import judge
+from colloc.refinement.failure import at_best_iterate, judge
 from colloc.refinement.iteration import ProgressRequest, finish_progress
 from colloc.refinement.levels import all_levels, at_optimum
 from colloc.refinement.plan import AtSwitches, Attempt, NextStep, Refine, checked_plan, default_plan, plan_tolerance
@@ -141,7 +141,7 @@ def solve(
         best motion found so far is returned with `Status.TIME_LIMIT` and a warning: that of the last complete
         refinement iteration, or the best iterate in the first. Building and compiling are not interrupted.
     raise_on_failure : bool
-        If False, return the last iterate with its status instead of raising.
+        If False, return the motion of the failed solve with its status instead of raising.
 
     Returns
     -------
@@ -153,7 +153,8 @@ def solve(
     InputError
         For arguments that do not fit the problem, or a function that is not finite at the guess.
     SolveError
-        If no optimum was found; names the violated constraints and has the last iterate.
+        If no optimum was found; names the violated constraints. Its `solution` is the last iterate, at the limit of
+        iterations the best one.
 
     See Also
     --------
@@ -223,7 +224,8 @@ def _judged_answer(
     end: Attempt, spent: dict[str, float], *, raise_on_failure: bool, seconds: float | None
 ) -> Solution | PhasesSolution:
     """The solution at the end of a plan, with its steps and the seconds of the call."""
-    solution = replace(end.answer, outcome=replace(end.answer.outcome, seconds=spent), plan=end.steps)
+    answer = at_best_iterate(end.answer)
+    solution = replace(answer, outcome=replace(answer.outcome, seconds=spent), plan=end.steps)
     assert end.start is not None
     with part("judge"):
         judge(solution, end.start, raise_on_failure, seconds)

@@ -16,8 +16,9 @@ class SolveError(RuntimeError):
     Attributes
     ----------
     solution : Solution
-        The last iterate, with its status, violations and convergence history. It stays in the process that solved if
-        the problem has functions that cannot be pickled; the message is always available.
+        The last iterate, with its status, violations and convergence history; at the limit of iterations the best
+        one: the cheapest that meets all constraints at the nodes, otherwise that which violates them least. It stays in
+        the process that solved if the problem has functions that cannot be pickled; the message is always available.
 
     Examples
     --------

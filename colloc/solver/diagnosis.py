@@ -122,15 +122,17 @@ def failure_reason(
     if fallen := fallen_terms(nlp, start, x, p):
         lines += ["the cost seems to have no lower bound; add bounds to the quantities in:", *_indented(fallen)]
     if violated := violated_rows(nlp, x, p):
-        lines += ["constraints violated at the last iterate:", *_indented(violated)]
+        which = "best" if limited else "last"
+        lines += [f"constraints violated at the {which} iterate:", *_indented(violated)]
         if conflicting := conflicts(nlp, x, p):
             what = "they cannot be met together with:" if infeasible else "near that iterate they conflict with:"
             lines += [what, *_indented(conflicting)]
     if bent := None if violated else kink(nlp, x, p):
         lines.append(bent)
     elif limited:
+        met = "" if violated else ", which meets all constraints at the nodes,"
         lines.append(
-            "allow more iterations, as in solver=co.Ipopt(max_iter=10000), go on from the last iterate with "
+            f"allow more iterations, as in solver=co.Ipopt(max_iter=10000), go on from the best iterate{met} with "
             "guess=error.solution, or give a better guess, as in co.keyframes(...)"
         )
     if dependent := dependent_rows(nlp, start, p):

@@ -347,6 +347,7 @@ def _better(first: Outcome, second: Outcome) -> Outcome:
         history={name: first.history[name] + second.history[name] for name in names},
         iterations=first.iterations + second.iterations,
         seconds={name: seconds + second.seconds[name] for name, seconds in first.seconds.items()},
+        best=first.best + second.best,
     )
 
 

@@ -15,6 +15,13 @@ from colloc.solver.progress import Iterate, OnIteration
 from colloc.support.interrupts import Handler, handler
 from colloc.support.threads import stop_requested
 
+_MET = 1e-6  # infeasibility of a feasible iterate
+
+
+def merit(infeasibility: float, cost: float) -> tuple[float, float]:
+    """Merit of an iterate, less is better: feasible ones are compared by cost, others by their infeasibility."""
+    return (0.0, cost) if infeasibility < _MET else (infeasibility, 0.0)
+
 
 class IterationCallback(ca.Callback):
     """Interface of a callback at every iteration, as CasADi requires it; derived classes evaluate it."""
@@ -84,10 +91,8 @@ class Monitor(IterationCallback):
         x, f, g = (np.frombuffer(arg[k]) for k in range(3))
         outside = np.maximum(self._bounds[0] - g, g - self._bounds[1])
         infeasibility, cost = max(0.0, float(outside.max(initial=0.0))), self._cost * float(f[0])
-        # Feasible iterates are compared by cost, others by their infeasibility.
-        merit = (0.0, cost) if infeasibility < 1e-6 else (infeasibility, 0.0)
-        if merit <= self._merit:
-            self.best, self._merit = x.copy(), merit
+        if (now := merit(infeasibility, cost)) <= self._merit:
+            self.best, self._merit = x.copy(), now
         seconds = time.perf_counter() - self._start
         self.history["cost"].append(float(f[0]))
         self.history["infeasibility"].append(infeasibility)

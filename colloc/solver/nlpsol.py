@@ -128,7 +128,7 @@ class Nlpsol:
             status = Status.TIME_LIMIT
         # Ctrl-C may come after the solver's last check: the optimum is then the best iterate, with the status of
         # an interruption.
-        stopped = monitor.stop or status is Status.TIME_LIMIT
+        stopped, limited = monitor.stop or status is Status.TIME_LIMIT, status is Status.ITERATION_LIMIT
         best = monitor.best if stopped and status is not Status.SOLVED else None
         callbacks = sum(float(spent) for key, spent in stats.items() if key.startswith("t_wall_nlp_"))
         note_within("callbacks", callbacks)
@@ -141,6 +141,7 @@ class Nlpsol:
             monitor.count - 1 if monitor.count else int(stats["iter_count"]),
             {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": callbacks},
             scale=scale,
+            best=(scaled.unscaled(monitor.best),) if limited and monitor.best is not None else (),
         )
         # Files of a solver are complete when it is deleted.
         writes = "output_file" in self._options.get(self._plugin, {})

@@ -130,6 +130,8 @@ class Outcome:
         Scale of the program, for a later run; not stored in files.
     weights : tuple of float
         Weights of cases with whose sum the motion is optimal, where the largest cost counts.
+    best : tuple of ndarray, shape (n_x,)
+        Best iterates of runs that ended at the iteration limit, whose last ones may be worse; not stored in files.
 
     Examples
     --------
@@ -149,6 +151,7 @@ class Outcome:
     strategy: str = ""
     scale: Scale | None = None
     weights: tuple[float, ...] = ()
+    best: tuple[np.ndarray, ...] = ()
 
     @property
     def judges_motion(self) -> bool:

@@ -130,7 +130,19 @@ def test_acceptable_is_not_success():
     assert not solution.success
 
 
-def test_the_iteration_limit_is_a_status_with_the_last_iterate():
+def test_a_search_at_the_iteration_limit_returns_its_best_motion():
+    """The third iterate exceeds the torques by 60 %, while the second one meets all constraints."""
+    seen: list[co.refinement.Iteration] = []
+    with pytest.raises(co.SolveError, match="go on from the best iterate, which meets all constraints") as caught:
+        co.solve(time_optimal(), co.BSpline(10), solver=co.Ipopt(max_iter=3), progress=seen.append)
+    assert seen[-1].infeasibility > 0.5
+    cheapest = min((iterate for iterate in seen if iterate.infeasibility < 1e-6), key=lambda iterate: iterate.cost)
+    best = caught.value.solution
+    np.testing.assert_array_equal(best.x, cheapest.x)
+    assert np.abs(best.tau).max() <= 10.0 + 1e-5
+
+
+def test_the_iteration_limit_is_a_status_with_the_best_iterate():
     with pytest.raises(co.SolveError, match="iteration limit after 3 iterations") as caught:
         co.solve(time_optimal(), co.BSpline(10), solver=co.Ipopt(max_iter=3))
     assert caught.value.solution.status is co.solver.Status.ITERATION_LIMIT
