@@ -19,7 +19,7 @@ from colloc.dynamics.instant import Instant
 from colloc.model import Load
 from colloc.problem.track import Record, record
 from colloc.support.arguments import array, callback, expressions, instance_of, list_of, number, string, validated
-from colloc.support.checks import InputError
+from colloc.support.checks import InputError, float_array
 
 _COMPONENTS = [(f"{name} {axis}", unit) for name, unit in (("force", "N"), ("moment", "N m")) for axis in "xyz"]
 _OFF = 0.002  # share of the range of a force or moment by which splines of a plate without a deviation may be off
@@ -177,21 +177,30 @@ def _moment(wrench: Callable[[Instant], Wrench], body: str, at: Sequence[float],
     return wrench(now).about(now.point(body, at).position)
 
 
+def _constant_or_sampled(name: str, value: Any, sizes: dict[str, int]) -> np.ndarray:
+    """A vector at N times, shape (N, 3), or one for all of them, shape (3,), which may have NaN."""
+    numbers = float_array(name, value)
+    if numbers.shape not in ((sizes["N"], 3), (3,)):
+        raise InputError(f"{name} must have shape ({sizes['N']}, 3), or (3,) if constant, got shape {numbers.shape}")
+    return numbers
+
+
 @validated(
     body=string(),
     times=array("N"),
     force=array("N", 3),
-    point=array("N", 3, finite=False),
-    torque=array("N", 3, finite=False),
+    point=_constant_or_sampled,
+    torque=_constant_or_sampled,
 )
 def recorded(
     body: str,
     times: Any,
     force: Any,
     point: Any,
-    torque: Any = 0.0,
+    torque: Any = (0.0, 0.0, 0.0),
     *,
     deviation: Any = 0.0,
+    cutoff: float | None = None,
     degree: int = 3,
     pieces: int | None = None,
 ) -> Load:
@@ -208,13 +217,17 @@ def recorded(
         Rising, counted from the start of the motion.
     force : shape (N, 3) [N]
         On the body, in the world's axes.
-    point : shape (N, 3) [m]
+    point : shape (N, 3) or (3,) [m]
         Where the force acts, in the world; may be NaN where the force is zero.
-    torque : shape (N, 3) [N m]
+    torque : shape (N, 3) or (3,) [N m]
         About that point; none by default.
     deviation : float or shape (6,)
         Standard deviation of the noise: of the force [N] and of its moment about the origin [N m].
         Leave it out for data that have been filtered.
+    cutoff : float, optional [Hz]
+        Frequency of a low-pass filter of force and moment, as in `track`, instead of a deviation. Take that of the
+        markers: forces with higher frequencies than the motion cause peaks of joint torques at a heel strike that
+        nobody exerts (Kristianslund, Krosshaug and van den Bogert 2012).
     degree, pieces :
         As in `track`: where splines are off the record, as at a heel strike, there are more pieces. Without a deviation
         they may be off by 0.2 % of the range of force and moment.
@@ -253,7 +266,7 @@ def recorded(
     largest = np.repeat([ranges[:3].max(), ranges[3:].max()], 3)  # of force and moment, whatever the direction
     share = _OFF * largest / np.maximum(ranges, np.finfo(float).tiny)
     label = f"load on {body}"
-    known = {"share": share, "components": _COMPONENTS, "impacts": True}
+    known = {"share": share, "components": _COMPONENTS, "impacts": True, "cutoff": cutoff}
     plate = record(label, times, values, deviation, degree, pieces, **known)
     return applied(body, (0.0, 0.0, 0.0), partial(_recorded_wrench, plate))
 

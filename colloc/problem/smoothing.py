@@ -9,6 +9,10 @@ markers). For noise of standard deviation sigma, lambda is the one with the leas
 
 which estimates, up to a constant, the squared distance of the spline from the signal without noise (Craven and Wahba
 1979, section 2; Woltring's choice for a known noise).
+
+For samples dt apart the spline keeps the share 1 / (1 + lambda dt w^2m) of an oscillation of angular frequency w, as a
+Butterworth filter of order m does that runs forward and backward. A cutoff frequency f, of which half is kept, is
+lambda = 1 / (dt (2 pi f)^2m), see Woltring 1986 as well.
 """
 
 from __future__ import annotations
@@ -91,17 +95,32 @@ def smoothers(
 
     The maps depend on the values by the choice of lambda.
     """
-    B, roughness = spline_matrix(basis, times), _roughness(basis)
-    roughness *= np.trace(B.T @ B) / np.trace(roughness)
-    # M-orthonormal combinations of control points, M = B'B + roughness: samples see of each the share g, roughness
-    # 1 - g.
-    inverse = np.linalg.inv(np.linalg.cholesky(B.T @ B + roughness))
-    g, U = np.linalg.eigh(inverse @ (B.T @ B) @ inverse.T)
-    combinations, g = inverse.T @ U, np.clip(g, 0, 1)
-    g[-((basis.degree + 1) // 2) :] = 1  # polynomials without an m-th derivative
-    V = B @ combinations
+    combinations, g, _ = _modes(basis, times)
+    V = spline_matrix(basis, times) @ combinations
     damped = [_damped(V, g, y, sigma) for y, sigma in zip(values.T, deviations.tolist(), strict=True)]
     return [(combinations / row, V.T) for row in damped]
+
+
+def low_pass(basis: SplineBasis, times: np.ndarray, cutoff: float) -> np.ndarray:
+    """The map from samples to control points, shape (size, N), that keeps half of an oscillation at the cutoff [Hz]."""
+    m, step = (basis.degree + 1) // 2, float(np.median(np.diff(times)))
+    combinations, g, unit = _modes(basis, times)
+    strength = 1 / (step * (2 * np.pi * cutoff) ** (2 * m)) / unit
+    return combinations / (g + strength * (1 - g)) @ (spline_matrix(basis, times) @ combinations).T
+
+
+def _modes(basis: SplineBasis, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Combinations of control points in columns, the share of each that samples see, the unit of lambda.
+
+    They are M-orthonormal, M = B'B + roughness: samples see of each the share g, and roughness 1 - g.
+    """
+    B, roughness = spline_matrix(basis, times), _roughness(basis)
+    unit = np.trace(B.T @ B) / np.trace(roughness)
+    inverse = np.linalg.inv(np.linalg.cholesky(B.T @ B + unit * roughness))
+    g, U = np.linalg.eigh(inverse @ (B.T @ B) @ inverse.T)
+    g = np.clip(g, 0, 1)
+    g[-((basis.degree + 1) // 2) :] = 1  # polynomials without an m-th derivative
+    return inverse.T @ U, g, float(unit)
 
 
 def _damped(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.ndarray:

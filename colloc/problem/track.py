@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import casadi as ca
@@ -12,13 +13,33 @@ import numpy as np
 from colloc.curves.spline_basis import SplineBasis, cox_de_boor
 from colloc.problem.cost import Cost, integral
 from colloc.problem.rows import column, name_of
-from colloc.problem.smoothing import basis_on, closest, finer_sites, sample_basis, smoothed, smoothers, spline_matrix
-from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text, warn
+from colloc.problem.smoothing import (
+    basis_on,
+    closest,
+    finer_sites,
+    low_pass,
+    sample_basis,
+    smoothed,
+    smoothers,
+    spline_matrix,
+)
+from colloc.support.checks import (
+    InputError,
+    count,
+    finite_array,
+    finite_number,
+    float_array,
+    quoted,
+    spelt,
+    text,
+    warn,
+)
 from colloc.support.display import short
 
 _HIGHEST = 7  # degree
 _MOST = 100  # polynomials by default: each costs operations at every node
 _FINEST = 400  # polynomials, where fewer are off the samples
+_PER_PERIOD = 6  # polynomials in a period of the cutoff frequency, which change what it keeps by 1e-3
 _NOISE = 6.0  # standard deviations by which splines may be off a sample
 _ROUNDING = 1e-9  # of the largest sample, and in its unit
 _OFF = 0.01  # share of the range of its samples by which a component without a deviation may be off
@@ -32,6 +53,7 @@ def track(
     *,
     weight: Any = 1.0,
     deviation: Any = 0.0,
+    cutoff: float | None = None,
     degree: int = 3,
     pieces: int | None = None,
     name: str | None = None,
@@ -39,7 +61,7 @@ def track(
     """The distance from measured time series: the time integral of weight times the squared distances.
 
     Splines represent the samples, so that nodes need not be at sample times, and durations may be free. They
-    interpolate, or, with the standard deviation of the noise, smooth (`colloc.problem.smoothing`). Samples that are NaN
+    interpolate, or, with the standard deviation of the noise or a cutoff frequency, smooth. Samples that are NaN
     are left out, component by component: the weight falls linearly to zero at the time of a missing sample, and within
     one interval beyond the first and the last sample. A motion may therefore be longer than the record, or shorter. The
     terms are squares for `Hessian.GAUSS_NEWTON`.
@@ -56,12 +78,16 @@ def track(
         Positive; cost per second and square of the unit of the values.
     deviation : float or shape (k,)
         Standard deviation of the noise, in the unit of the values; 0 smooths nothing.
+    cutoff : float, optional [Hz]
+        Frequency of which splines keep half, instead of a deviation. They are low-pass filters: a degree of 5 is a
+        Butterworth filter of order 3 that runs forward and backward, 3 one of order 2 (`colloc.problem.smoothing`).
     degree : int
         Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration need two.
     pieces : int, optional
         Number of polynomials in the splines, at most N - degree, which interpolate. By default that number, but not
         over 100: splines of longer records are least-squares fits unless they smooth. Without a deviation, polynomials
-        that are off a sample by over 1 % of its component's range are halved, up to 400 in all.
+        that are off a sample by over 1 % of its component's range are halved, up to 400 in all. With a cutoff there are
+        six in each of its periods.
     name : str, optional
         Name of the term in reports.
 
@@ -89,7 +115,7 @@ def track(
     True
     """
     label = name_of("track", of, name, "now") or "track"
-    measured = record(label, times, values, deviation, degree, pieces)
+    measured = record(label, times, values, deviation, degree, pieces, cutoff=cutoff)
     weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
     if (weights <= 0).any():
         raise InputError(f"weight of {label!r} must be positive, got {quoted(weight)}")
@@ -138,6 +164,7 @@ class Record:
     times: np.ndarray  # shape (N,) [s]
     samples: np.ndarray  # shape (N, k); NaN where missing
     deviations: np.ndarray  # shape (k,); deviations of the noise for which splines smooth, 0 of closest splines
+    cutoff: float | None  # frequency of low-pass filters [Hz]
     present: np.ndarray  # bools, shape (N, k); whether there is a sample
     basis: SplineBasis  # over the times
     points: Any  # ndarray or SX, shape (size, k); control points
@@ -154,7 +181,7 @@ class Record:
     def maps(self) -> list[np.ndarray]:
         """For every component the map from its samples, missing ones left out, to its control points, (size, N)."""
         each = zip(self.present.T, self.samples.T, self.deviations, strict=True)
-        return [_map(self.basis, self.times[seen], y[seen], deviation) for seen, y, deviation in each]
+        return [_map(self.basis, self.times[seen], y[seen], sigma, self.cutoff) for seen, y, sigma in each]
 
     def value(self, t: ca.SX) -> ca.SX:
         """The splines at a time, SX, shape (k,); extrapolated by the polynomials at the ends."""
@@ -179,16 +206,38 @@ def record(
     degree: int = 3,
     pieces: int | None = None,
     *,
+    cutoff: float | None = None,
     share: Any = _OFF,
     components: Sequence[tuple[str, str]] | None = None,
     impacts: bool = False,
 ) -> Record:
     """Splines through samples, with arguments, warnings and errors of `track`, which begin with the label.
 
-    Without a deviation, splines may be off by a share of a component's range, a float or an array of shape (k,).
-    Components have names and units for the warning. Where there are impacts, splines that smooth are not trusted to
-    tell them from noise.
+    Without a deviation, splines may be off by a share of a component's range, a float or an array of shape (k,), and by
+    any distance with a cutoff. Components have names and units for the warning. Where there are impacts, splines that
+    smooth are not trusted to tell them from noise.
     """
+    t, y = _samples(label, times, values, degree)
+    deviations = finite_array(f"deviation of {label!r}", deviation, (y.shape[1],))
+    if (deviations < 0).any():
+        raise InputError(f"deviation of {label!r} must not be negative, got {quoted(deviation)}")
+    if cutoff is not None:
+        _check_cutoff(label, t, deviations, cutoff)
+    size = _default_pieces(t, degree, cutoff) if pieces is None else pieces
+    basis = sample_basis(t, degree, count(f"pieces of {label!r}", size, at_least=1, at_most=t.size - degree))
+    if cutoff is not None:
+        return Record(t, y, deviations, cutoff, ~np.isnan(y), basis, _control_points(t, y, basis, deviations, cutoff))
+    ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
+    allowed = np.where(deviations > 0, _NOISE * deviations, share * ranges)
+    most = basis.intervals if pieces is not None else max(min(t.size - degree, _FINEST), basis.intervals)
+    basis, points, off, smoothing = _fitted(t, y, basis, deviations, allowed, most, impacts)
+    named = components or [(f"component {k}", "") for k in range(y.shape[1])]
+    _check_misfit(label, t, off / np.maximum(allowed, _ROUNDING), off, deviations, basis.intervals, named)
+    return Record(t, y, smoothing, None, ~np.isnan(y), basis, points)
+
+
+def _samples(label: str, times: Any, values: Any, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times, shape (N,), and values, shape (N, k), of a record for splines of a degree."""
     text("track name", label)
     t = finite_array(f"times of {label!r}", times, (None,))
     count(f"degree of {label!r}", degree, at_least=1, at_most=_HIGHEST)
@@ -205,25 +254,31 @@ def record(
     y = y.reshape(t.size, -1)
     if np.isinf(y).any():
         raise InputError(f"values of {label!r} must be finite, or NaN if missing, got {quoted(values)}")
-    present = ~np.isnan(y)
-    for k, samples in enumerate(present.sum(axis=0).tolist()):
+    for k, samples in enumerate((~np.isnan(y)).sum(axis=0).tolist()):
         if samples <= degree:
             raise InputError(
                 f"component {k} of the values of {label!r} has {samples} samples that are numbers; splines of degree "
                 f"{degree} need {degree + 1}"
             )
-    deviations = finite_array(f"deviation of {label!r}", deviation, (y.shape[1],))
-    if (deviations < 0).any():
-        raise InputError(f"deviation of {label!r} must not be negative, got {quoted(deviation)}")
-    size = min(t.size - degree, _MOST) if pieces is None else pieces
-    basis = sample_basis(t, degree, count(f"pieces of {label!r}", size, at_least=1, at_most=t.size - degree))
-    ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
-    allowed = np.where(deviations > 0, _NOISE * deviations, share * ranges)
-    most = basis.intervals if pieces is not None else max(min(t.size - degree, _FINEST), basis.intervals)
-    basis, points, off, smoothing = _fitted(t, y, basis, deviations, allowed, most, impacts)
-    named = components or [(f"component {k}", "") for k in range(y.shape[1])]
-    _check_misfit(label, t, off / np.maximum(allowed, _ROUNDING), off, deviations, basis.intervals, named)
-    return Record(t, y, smoothing, present, basis, points)
+    return t, y
+
+
+def _default_pieces(t: np.ndarray, degree: int, cutoff: float | None) -> int:
+    """The number of polynomials, unless the user states it."""
+    size = _MOST if cutoff is None else ceil(_PER_PERIOD * cutoff * (t[-1] - t[0]))
+    return min(t.size - degree, size)
+
+
+def _check_cutoff(label: str, t: np.ndarray, deviations: np.ndarray, cutoff: Any) -> None:
+    """InputError for a cutoff that samples do not determine, or beside a deviation."""
+    finite_number(f"cutoff of {label!r}", cutoff, positive=True)
+    if deviations.any():
+        raise InputError(f"{label!r} must be smoothed by a deviation or by a cutoff, got both")
+    highest = 0.5 / float(np.median(np.diff(t)))
+    if cutoff >= highest:
+        raise InputError(
+            f"cutoff of {label!r} must be below half the rate of its samples, {highest:g} Hz, got {cutoff:g} Hz"
+        )
 
 
 def _fitted(
@@ -246,7 +301,7 @@ def _fitted(
 
     while True:
         smoothing = np.where(sharp, 0.0, deviations)
-        points = _control_points(t, y, basis, smoothing)
+        points = _control_points(t, y, basis, smoothing, None)
         off = np.nan_to_num(np.abs(spline_matrix(basis, t) @ points - y))
         wrong = np.where((off > allowed) & (sharp | impacts), off / allowed, 0.0)
         finer = finer_sites(sites, wrong.max(axis=1), most + degree)
@@ -257,12 +312,17 @@ def _fitted(
             sharp = sharp | wrong.any(axis=0)
 
 
-def _control_points(t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray) -> np.ndarray:
-    """Control points (size, k) of the closest splines, or of smoothing ones for components with a deviation."""
+def _control_points(
+    t: np.ndarray, y: np.ndarray, basis: SplineBasis, deviations: np.ndarray, cutoff: float | None
+) -> np.ndarray:
+    """Control points (size, k) of low-pass filters, or of smoothing or closest splines with and without deviations."""
     points, present = np.zeros((basis.size, y.shape[1])), ~np.isnan(y)
     patterns, of_component = np.unique(present, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         alike = of_component.ravel() == number
+        if cutoff is not None:
+            points[:, alike] = low_pass(basis, t[pattern], cutoff) @ y[np.ix_(pattern, alike)]
+            continue
         exact, noisy = np.flatnonzero(alike & (deviations == 0)), np.flatnonzero(alike & (deviations > 0))
         if exact.size:
             points[:, exact] = closest(basis, t[pattern], y[np.ix_(pattern, exact)])
@@ -294,8 +354,10 @@ def _check_misfit(
     )
 
 
-def _map(basis: SplineBasis, t: np.ndarray, y: np.ndarray, deviation: float) -> np.ndarray:
+def _map(basis: SplineBasis, t: np.ndarray, y: np.ndarray, deviation: float, cutoff: float | None) -> np.ndarray:
     """The map from samples to control points of their spline, shape (size, N)."""
+    if cutoff is not None:
+        return low_pass(basis, t, cutoff)
     if not deviation:
         return closest(basis, t, np.eye(t.size))
     points, samples = smoothers(basis, t, y[:, None], np.array([deviation]))[0]

@@ -96,12 +96,30 @@ def test_noise_is_smoothed():
     assert np.sqrt(np.mean(smooth**2)) < 0.2
 
 
+def test_a_cutoff_filters_forces_and_moments():
+    """As the file of a laboratory that has filtered them, and without a word about the distance."""
+    t, force = strike()
+    filtered = ground.recorded("elbow", t, force, (0.1, 0.0, 0.0), cutoff=20.0, degree=5)
+    value = wrench_of(filtered, t)
+    np.testing.assert_allclose(value[:, 5], value[-1, 5] / value[-1, 1] * value[:, 1], atol=1e-6 * force.max())
+    before, after = (np.ptp(wrench[t < 0.6, 1]) for wrench in (force, value))
+    assert 0.6 * before < after < 0.8 * before
+    assert value[t > 0.8, 1] == pytest.approx(force[t > 0.8, 1], rel=2e-2)
+
+
+def test_one_point_and_torque_may_serve_all_samples():
+    same = ground.recorded("elbow", T, FORCE, np.tile([0.1, 0.0, 0.2], (41, 1)), np.tile([0.0, 2.0, 0.0], (41, 1)))
+    load = ground.recorded("elbow", T, FORCE, (0.1, 0.0, 0.2), (0.0, 2.0, 0.0))
+    np.testing.assert_array_equal(wrench_of(load, T), wrench_of(same, T))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((T, FORCE, np.full_like(POINT, np.nan)), r"point and torque on 'elbow' must be finite where there is a force"),
         ((T, FORCE[:-1], POINT), "must have shape"),
-        ((T, FORCE, POINT[:, :2]), r"point must have shape \(41, 3\), got shape \(41, 2\)"),
+        ((T, FORCE, POINT[:, :2]), r"point must have shape \(41, 3\), or \(3,\) if constant, got shape \(41, 2\)"),
+        ((T, FORCE, POINT, 0.0), r"torque must have shape \(41, 3\), or \(3,\) if constant, got shape \(\)"),
         ((T[::-1], FORCE, POINT), "times of 'load on elbow' must rise"),
         ((T, np.full_like(FORCE, np.inf), POINT), "force must be finite"),
     ],

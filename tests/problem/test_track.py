@@ -147,6 +147,34 @@ def test_noise_is_smoothed_away_as_well_as_the_best_lambda_would(degree: int):
     assert 0.045 < np.sqrt(np.mean((found - noisy) ** 2)) < 0.05
 
 
+@pytest.mark.parametrize("degree", [3, 5])
+def test_a_cutoff_is_a_butterworth_filter_forward_and_backward(degree: int):
+    """SciPy's, between the beginning and the end of a record, where both depend on what they assume beyond it."""
+    from scipy.signal import butter, filtfilt
+
+    t = np.linspace(0.0, 3.0, 601)
+    y = (
+        np.sin(2 * np.pi * 1.3 * t)
+        + 0.3 * np.cos(2 * np.pi * 6.0 * t)
+        + 0.2 * np.random.default_rng(0).normal(size=601)
+    )
+    b, a = butter((degree + 1) // 2, 6.0, fs=200.0)[:2]
+    theirs = filtfilt(b, a, y)
+    measured = record("walk", t, y, cutoff=6.0, degree=degree)
+    value, middle = splines(measured, t)[0][:, 0], (t > 0.5) & (t < 2.5)
+    assert np.abs(value - theirs)[middle].max() < 0.01
+    np.testing.assert_allclose(measured.maps()[0] @ y, measured.points[:, 0], atol=1e-9)
+
+
+def test_a_cutoff_keeps_half_of_an_oscillation_across_a_gap():
+    t = np.linspace(0.0, 4.0, 401)
+    y = np.cos(2 * np.pi * 5.0 * t)
+    y[190:196] = np.nan
+    value = splines(record("walk", t, y, cutoff=5.0, degree=5), t)[0][:, 0]
+    middle = ((t > 1.0) & (t < 1.6)) | ((t > 2.25) & (t < 3.0))
+    np.testing.assert_allclose(value[middle], 0.5 * y[middle], atol=0.01)
+
+
 def test_every_component_has_a_noise_of_its_own():
     t = np.linspace(0, 1, 30)
     y = np.random.default_rng(0).standard_normal((30, 2))
@@ -312,6 +340,12 @@ WRONG = {
     "a weight of zero": (lambda: co.track(T, Y, of, weight=(1.0, 0.0)), "weight of 'of' must be positive"),
     "three weights": (lambda: co.track(T, Y, of, weight=(1.0, 1.0, 1.0)), "weight of 'of' must have shape"),
     "negative noise": (lambda: co.track(T, Y, of, deviation=-1.0), "deviation of 'of' must not be negative"),
+    "a cutoff of zero": (lambda: co.track(T, Y, of, cutoff=0.0), "cutoff of 'of' must be finite and positive"),
+    "a cutoff beyond the samples": (
+        lambda: co.track(T, Y, of, cutoff=25.0),
+        "below half the rate of its samples, 25 Hz",
+    ),
+    "two filters": (lambda: co.track(T, Y, of, cutoff=6.0, deviation=0.1), "by a deviation or by a cutoff, got both"),
     "degree 0": (lambda: co.track(T, Y, of, degree=0), "degree of 'of' must be an integer from 1 to 7"),
     "too many pieces": (lambda: co.track(T, Y, of, pieces=49), "pieces of 'of' must be an integer from 1 to 48"),
     "no function": (lambda: co.track(T, Y, Y), "track needs a function of the instant"),
