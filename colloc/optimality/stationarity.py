@@ -5,9 +5,9 @@ is stationary for weights u if
 
     sum_k u_k g_k + A' lambda = 0,  u >= 0,  sum_k u_k = 1,  lambda of inequalities with the sign of its bound
 
-(Keshavarz, Wang and Boyd 2011, "Imputing a convex objective function"). The multipliers are eliminated: what the slopes
-cannot balance of the gradients is a matrix R with a column for each term, and the weights minimise the length of R u.
-Limits whose multipliers have the wrong sign are left out, as long as the rest explains the motion as well.
+(Keshavarz, Wang and Boyd 2011, "Imputing a convex objective function"). A convex quadratic program minimises the length
+of this sum over weights and multipliers with their signs. The multipliers of equations, which may have any sign, are
+eliminated first.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from colloc.optimality.active_set import SharpOptimum
 from colloc.transcription import BaseNLP
 
 _NEAR = 1e-6  # of the natural size: distance up to which a bound counts as active
-_WRONG = 1e-6  # of the largest multiplier: a smaller one of the wrong sign counts as zero
-_ROUNDS = 30  # in which limits whose multipliers have the wrong sign are left out
+_ROUNDS = 30  # in which limits whose multipliers have the wrong sign are left out at first
 _SHIFT = 1e-12  # of the multipliers' block, so that factors exist where slopes are dependent
 _REFINEMENTS = 6  # that remove the effect of the shift
+_DEPENDENT = 1e-13  # of the largest singular value: smaller ones count as zero
 _ROUNDING = 1e-9  # of a gradient: misfit of the conditions that every solver leaves
 _SILENT = 1e-4  # of a gradient: what limits leave of one that has no effect on the motion
 _FACTOR = 10.0  # by which weights may increase the misfit and still explain the motion
@@ -70,29 +70,38 @@ def stationary_weights(nlp: BaseNLP, motion: SharpOptimum, parameters: np.ndarra
     rows = np.where(motion.rows != 0, motion.rows, near)
     near = _sides(motion.x, nlp.lower, nlp.upper, nlp.scale_x)
     variables = np.where(motion.variables != 0, motion.variables, near)
-    best = None
-    for _ in range(_ROUNDS):
-        free, active = np.flatnonzero(variables == 0), np.flatnonzero(rows)
-        left, multipliers = _unbalanced(gradients[free], slopes[active.tolist(), free.tolist()])
-        heard = np.linalg.norm(left, axis=0) > _SILENT * np.linalg.norm(sizes[free], axis=0)
-        weights = np.zeros(lengths.size)
-        weights[heard] = least_combination(left[:, heard])
-        misfit = float(np.linalg.norm(left @ weights))
-        if best is not None and misfit > _FACTOR * max(best[-1], _ROUNDING):
-            break  # multipliers are not unique, and those of the right signs are others
-        best = left, heard, weights, misfit
-        push = multipliers @ weights
-        held = -(gradients @ weights + np.array(slopes[active.tolist(), :].T @ push).ravel())
-        wrong_rows = active[_against(rows[active], push)]
-        wrong_variables = np.flatnonzero(_against(variables, np.where(variables == 2, 0.0, held)))
-        if not wrong_rows.size and not wrong_variables.size:
+    free, equal = np.flatnonzero(variables != 2), np.flatnonzero(rows == 2)
+    columns = np.hstack([gradients, _pushes(rows, variables, slopes)])[free]
+    left = _unbalanced(columns, slopes[equal.tolist(), free.tolist()])
+    felt, pushes = left[:, : lengths.size], _unit(left[:, lengths.size :])
+    heard = np.ones(lengths.size, dtype=bool)
+    while True:
+        combination = least_combination(np.hstack([felt[:, heard], pushes]), int(heard.sum()))
+        active = pushes[:, combination[heard.sum() :] > 0]
+        rest = felt - active @ np.linalg.lstsq(active, felt, rcond=_DEPENDENT)[0]
+        silent = heard & (np.linalg.norm(rest, axis=0) <= _SILENT * np.linalg.norm(sizes[free], axis=0))
+        if not silent.any():
             break
-        rows[wrong_rows], variables[wrong_variables] = 0, 0
-    assert best is not None
-    left, heard, weights, misfit = best
+        heard &= ~silent
+    weights = np.zeros(lengths.size)
+    weights[heard] = combination[: heard.sum()]
+    misfit = float(np.linalg.norm(rest @ weights))
     lower, upper = np.zeros(lengths.size), np.full(lengths.size, np.inf)
-    lower[heard], upper[heard] = _extremes(left[:, heard], weights[heard], _FACTOR * max(misfit, _ROUNDING))
+    lower[heard], upper[heard] = _extremes(rest[:, heard], weights[heard], _FACTOR * max(misfit, _ROUNDING))
     return Stationarity(weights, lower, upper, lengths, misfit)
+
+
+def _pushes(rows: np.ndarray, variables: np.ndarray, slopes: ca.DM) -> np.ndarray:
+    """Columns in the conditions of the multipliers of limits, signed so that these are positive, shape (n, limits)."""
+    limits, bounds = np.flatnonzero(np.abs(rows) == 1), np.flatnonzero(np.abs(variables) == 1)
+    unit = np.eye(variables.size)[:, bounds] * variables[bounds]
+    return np.hstack([np.array(slopes[limits.tolist(), :]).T * rows[limits], unit])
+
+
+def _unit(columns: np.ndarray) -> np.ndarray:
+    """Columns of length one, without those that are zero."""
+    lengths = np.linalg.norm(columns, axis=0)
+    return columns[:, lengths > _ROUNDING] / lengths[lengths > _ROUNDING]
 
 
 def _gradients(nlp: BaseNLP, x: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, ca.DM]:
@@ -116,67 +125,76 @@ def _sides(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, size: np.nd
     return np.where(lower == upper, 2, sides)
 
 
-def _against(sides: np.ndarray, push: np.ndarray) -> np.ndarray:
-    """Mask of the inequalities whose multipliers have the wrong sign; positive ones hold at upper bounds."""
-    bounded = np.abs(sides) == 1
-    return bounded & (sides * push < -_WRONG * np.abs(push).max(initial=0.0))
-
-
-def _unbalanced(gradients: np.ndarray, slopes: ca.DM) -> tuple[np.ndarray, np.ndarray]:
-    """Parts of gradients that rows cannot balance, shape (n, m), and multipliers of the rows, (rows, m)."""
-    n, rows = gradients.shape[0], slopes.shape[0]
+def _unbalanced(columns: np.ndarray, slopes: ca.DM) -> np.ndarray:
+    """Parts of columns that rows cannot balance, shape (n, m)."""
+    n, rows = columns.shape[0], slopes.shape[0]
     sizes = np.sqrt(np.array(ca.sum2(slopes**2)).ravel())
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    unit = ca.diag(ca.DM(1 / sizes)) @ slopes
+    unit = ca.diag(ca.DM(1 / np.where(sizes > 0, sizes, 1.0))) @ slopes
     exact = ca.blockcat(ca.DM.eye(n), unit.T, unit, ca.DM(rows, rows))
     factors = ca.ldl(exact - ca.diag(ca.DM(np.repeat([0.0, _SHIFT], [n, rows]))))
-    right = np.vstack([gradients, np.zeros((rows, gradients.shape[1]))])
+    right = np.vstack([columns, np.zeros((rows, columns.shape[1]))])
     solution = np.zeros_like(right)
     for _ in range(_REFINEMENTS):
         solution += np.array(ca.ldl_solve(right - np.array(exact @ solution), *factors))
-    return solution[:n], -solution[n:] / sizes[:, None]
+    return solution[:n]
 
 
-def least_combination(matrix: np.ndarray) -> np.ndarray:
-    """Nonnegative weights of sum one with the shortest weighted sum of the columns, shape (m,).
+def least_combination(matrix: np.ndarray, weighed: int | None = None) -> np.ndarray:
+    """Nonnegative numbers with the shortest sum of the columns times these, the first of which add up to one.
 
-    An active-set method for small convex quadratic programs (Nocedal and Wright 2006, section 16.5).
+    An active-set method for convex quadratic programs (Nocedal and Wright 2006, section 16.5). It starts without the
+    columns whose numbers would be negative.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, k)
+    weighed : int, optional
+        Number of columns whose numbers add up to one; all by default. The others are multipliers.
     """
-    m = matrix.shape[1]
+    k = matrix.shape[1]
+    m = k if weighed is None else weighed
     if not m:
-        return np.zeros(0)
+        return np.zeros(k)
     R = np.linalg.qr(matrix).R
-    held = np.zeros(m, dtype=bool)
-    weights = np.full(m, 1 / m)
-    for _ in range(10 * m):
-        target = _on_plane(R, held)
-        step = target - weights
-        falls = (step < 0) & ~held
-        ratios = np.where(falls, weights / np.where(falls, -step, 1.0), np.inf)
-        if (target < 0).any() and ratios.min() < 1:
-            weights = np.maximum(weights + ratios.min() * step, 0.0)
-            held[np.argmin(ratios)] = True
-            weights[held] = 0.0
-            continue
-        weights = np.maximum(target, 0.0)
-        slope = R.T @ (R @ weights)
-        gain = slope - slope @ weights
-        if not (held & (gain < -(_ROUNDING**2))).any():
+    held = np.zeros(k, dtype=bool)
+    for _ in range(_ROUNDS):
+        target = _on_plane(R, held, m)
+        wrong = (target < 0) & (np.arange(k) >= m)
+        if not wrong.any():
             break
-        held[np.argmin(np.where(held, gain, np.inf))] = False
-    return weights / weights.sum()
+        held |= wrong
+    numbers = np.where(np.arange(k) < m, 1 / m, 0.0)
+    for _ in range(10 * k):
+        target = _on_plane(R, held, m)
+        step = target - numbers
+        falls = (target < 0) & (step < 0) & ~held
+        ratios = np.where(falls, numbers / np.where(falls, -step, 1.0), np.inf)
+        if falls.any() and ratios.min() < 1:
+            numbers = np.maximum(numbers + ratios.min() * step, 0.0)
+            held[np.argmin(ratios)] = True
+            numbers[held] = 0.0
+            continue
+        numbers = np.maximum(target, 0.0)
+        left = R @ numbers
+        slope = R.T @ left
+        slope[:m] -= slope[:m] @ numbers[:m]
+        if np.linalg.norm(left) < _ROUNDING or not (held & (slope < -(_ROUNDING**2))).any():
+            break
+        held[np.argmin(np.where(held, slope, np.inf))] = False
+    return numbers / numbers[:m].sum()
 
 
-def _on_plane(R: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """The combination of sum one with the shortest sum of the columns that are not held at zero."""
-    free = np.flatnonzero(~held)
-    count = free.size
-    weights = np.zeros(held.size)
-    weights[free] = 1 / count
-    if count > 1:
-        directions = np.linalg.svd(np.ones((1, count)))[2][1:].T  # of sum zero
-        weights[free] += directions @ np.linalg.lstsq(R[:, free] @ directions, -R @ weights, rcond=1e-13)[0]
-    return weights
+def _on_plane(R: np.ndarray, held: np.ndarray, m: int) -> np.ndarray:
+    """As `least_combination`, of any sign, but with columns that are held at zero."""
+    weighed, others = np.flatnonzero(~held[:m]), m + np.flatnonzero(~held[m:])
+    numbers = np.zeros(held.size)
+    numbers[weighed] = 1 / weighed.size
+    turn = np.linalg.svd(np.ones((1, weighed.size)))[2][1:].T  # of sum zero
+    columns = np.hstack([R[:, weighed] @ turn, R[:, others]])
+    change = np.linalg.lstsq(columns, -R @ numbers, rcond=_DEPENDENT)[0]
+    numbers[weighed] += turn @ change[: weighed.size - 1]
+    numbers[others] = change[weighed.size - 1 :]
+    return numbers
 
 
 def _extremes(matrix: np.ndarray, weights: np.ndarray, most: float) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.restated import with_costs
 from colloc.optimality.sensitivity import expression_in, rates_at
-from colloc.optimality.stationarity import stationary_weights
+from colloc.optimality.stationarity import least_combination, stationary_weights
 from colloc.problem import Cost, Parameter
 from colloc.problem.cost import NOTHING, weighed
 from colloc.problem.track import Tracked, records_in
@@ -24,12 +24,12 @@ from colloc.support.display import Table, Tabular, short, shown
 from colloc.transcription import NLP, PhasesNLP
 
 _WEIGHTS = "weights_of_terms"  # the parameter
-_LEAST = 1e-4  # share with which a fit begins at least: in a logarithm
+_LEAST = 1e-4  # share with which a fit begins at least
 _STEPS = 30  # of the fit
 _SMALL = 1e-8  # relative change of the squared residuals with which it ends
-_LONGEST = 1.0  # step of the logarithm of a weight
 _DAMPING = 1e-3  # of the fit, at first
 _FELT = 1e-3  # share of the terms whose interval is judged
+_LOOSE = 0.1  # of a weight: wider half intervals are named
 _DOUBT = 1e-3  # misfit beyond which a motion is no optimum
 _NORMAL = 1.96  # standard errors to either side in an interval of 95 %
 
@@ -47,8 +47,8 @@ class Weights(Tabular):
     lower, upper : ndarray, shape (m,)
         Interval of every weight: all values that explain the motion as well; of noisy records 95 % intervals. Terms
         that cannot change the motion have the weight 0 and an infinite interval.
-    shares : ndarray, shape (m,)
-        Share of every term in the sum of the lengths of their gradients. Weights depend on units, shares do not.
+    lengths : ndarray, shape (m,)
+        Lengths of the gradients of the terms; see `shares`.
     misfit : float
         Without records the length of the weighed gradients that limits do not balance, relative to the sum of their
         lengths: 0 for an optimum. With records the standard deviation of the residuals, weighed as in `track`.
@@ -71,18 +71,23 @@ class Weights(Tabular):
     values: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    shares: np.ndarray
+    lengths: np.ndarray
     misfit: float
     cost: Cost
     solution: Solution | PhasesSolution | None = None
 
     @property
+    def shares(self) -> np.ndarray:
+        """Share of every term in the sum of the lengths of gradients. Weights depend on units, shares do not."""
+        sizes = self.values * self.lengths
+        return sizes / max(float(sizes.sum()), 1e-300)
+
+    @property
     def undetermined(self) -> tuple[str, ...]:
         """Terms whose interval is wider than their weight; of small terms, wider than a thousandth of all."""
-        per_weight = np.divide(self.shares, self.values, out=np.zeros(self.values.size), where=self.values > 0)
-        silent = np.isinf(self.upper)
-        width = (np.where(silent, 0.0, self.upper) - self.lower) * per_weight
-        wide = silent | (width > np.maximum(self.shares, _FELT))
+        sizes, silent = self.values * self.lengths, np.isinf(self.upper)
+        width = (np.where(silent, 0.0, self.upper) - self.lower) * self.lengths
+        wide = silent | (width > np.maximum(sizes, _FELT * sizes.sum()))
         return tuple(name for name, opened in zip(self.names, wide.tolist(), strict=True) if opened)
 
     def __getitem__(self, name: str) -> float:
@@ -101,6 +106,13 @@ class Weights(Tabular):
             notes.append("  the motion is not an optimum of these terms: a term or a limit is missing, or it has noise")
         if self.undetermined:
             notes.append(f"  not determined by the motion: {shown(self.undetermined)}")
+        loose = [
+            f"{name} ({100 * half / value:.0f} %)"
+            for name, value, half in zip(self.names, self.values, (self.upper - self.lower) / 2, strict=True)
+            if name not in self.undetermined and _LOOSE * value < half
+        ]
+        if loose:
+            notes.append(f"  known to no better than a tenth: {shown(loose)}; other motions or torques would tell more")
         return Table("Weights of a cost", ("term", "weight", "interval", "share"), rows, notes)
 
 
@@ -110,12 +122,13 @@ def recover_weights(
 ) -> Weights:
     """Weights of a cost for which a motion is an optimum: inverse optimal control.
 
-    The conditions of an optimum are linear in weights and multipliers (Keshavarz, Wang and Boyd 2011). Multipliers are
-    eliminated, and limits whose multipliers have the wrong sign are left out one round after another; if multipliers
-    are not unique, their signs do not count. This is exact for an optimum, and needs no other solve. With the
-    samples of noisy records, its weights are the start of a fit: the optimum of the problem with these weights is as
-    close as possible to the samples (Mombaur, Truong and Laumond 2010, "From human to humanoid locomotion", with
-    derivatives of the optimum in place of a search).
+    The conditions of an optimum are linear in weights and multipliers: a convex quadratic program finds both, with
+    multipliers of limits that have the right signs (Keshavarz, Wang and Boyd 2011). This is exact for an optimum, and
+    needs no other solve. With the samples of noisy records, its weights are the start of a fit: the optimum of the
+    problem with these weights is as close as possible to the samples (Mombaur, Truong and Laumond 2010, "From human to
+    humanoid locomotion", with derivatives of the optimum in place of a search). Intervals of a fit are the bound of
+    Cramer and Rao to first order: if they are wide, no other method gets more from these records. Records of torques
+    beside angles, more motions, and more samples tell more.
 
     Parameters
     ----------
@@ -193,7 +206,7 @@ class _Program(NamedTuple):
         values, lower, upper = (factor * side / lengths for side in (shares, *ends))
         terms = zip(self.cost.terms, values.tolist(), strict=True)
         cost = Cost(tuple(replace(term, weight=value) for term, value in terms))
-        return Weights(self.names, values, lower, upper, shares, misfit, cost, solution)
+        return Weights(self.names, values, lower, upper, lengths, misfit, cost, solution)
 
 
 def _by_phase(
@@ -251,7 +264,7 @@ def _tracked(solution: Solution | PhasesSolution, records: Any) -> list[tuple[st
 
 
 class _Fit(NamedTuple):
-    """The fit of optima to samples, by Levenberg and Marquardt's method in the logarithms of weights."""
+    """The fit of optima to samples, by Levenberg and Marquardt's method in shares that are positive or zero."""
 
     program: _Program
     lengths: np.ndarray
@@ -262,46 +275,50 @@ class _Fit(NamedTuple):
     def result(self, shares: np.ndarray, silent: np.ndarray) -> Weights:
         """The weights of the best fit, with intervals of 95 %."""
         prepared: PreparedSolver = self.solver.prepare(self.program.nlp)
-        logs = np.log(
-            np.where(silent, 0.0, np.maximum(shares, _LEAST)), where=~silent, out=np.full(silent.size, -np.inf)
-        )
-        best = self._optimum(prepared, logs, Start(self.x))
+        heard = ~silent
+        shares = np.where(heard, np.maximum(shares, _LEAST), 0.0)
+        shares /= shares.sum()
+        best = self._optimum(prepared, shares, Start(self.x))
         if best is None:
             raise InputError("the problem is not solved with the weights by the conditions of an optimum")
-        damping, residuals = _DAMPING, self._residuals(best)
+        damping, residuals, slopes = _DAMPING, self._residuals(best), self._slopes(best, shares)
         for _ in range(_STEPS):
-            slopes = self._slopes(best, logs)[:, ~silent]
-            normal = slopes.T @ slopes
-            step = np.zeros(silent.size)
-            scale = np.diag(normal).max(initial=0.0) + 1e-300
-            step[~silent] = -np.linalg.solve(normal + damping * scale * np.eye(len(normal)), slopes.T @ residuals)
-            step = np.clip(step, -_LONGEST, _LONGEST)
-            tried = self._optimum(prepared, logs + step, Start(best.x, best.multipliers, near_optimum=True))
+            step = np.zeros(shares.size)
+            step[heard] = _step(residuals, slopes[:, heard], shares[heard], damping)
+            tried = self._optimum(prepared, shares + step, Start(best.x, best.multipliers, near_optimum=True))
             left = residuals if tried is None else self._residuals(tried)
             fall = 1 - float(left @ left) / max(float(residuals @ residuals), 1e-300)
             if tried is not None and fall > 0:
-                logs, best, residuals, damping = logs + step, tried, left, damping / 10
+                shares, best, residuals, damping = shares + step, tried, left, damping / 10
+                slopes = self._slopes(best, shares)
             else:
                 damping *= 10
             if abs(fall) < _SMALL or damping > 1e6:
                 break
-        return self._judged(best, logs, residuals, silent)
+        return self._judged(best, shares, residuals, slopes, silent)
 
-    def _judged(self, best: Any, logs: np.ndarray, residuals: np.ndarray, silent: np.ndarray) -> Weights:
-        slopes, shares = self._slopes(best, logs)[:, ~silent], _shares(logs)
-        variance = float(residuals @ residuals) / max(residuals.size - slopes.shape[1] + 1, 1)
-        # Of the logarithms only differences count: the sum of the shares is one.
-        turn = np.eye(silent.size)[~silent][:, ~silent] - shares[~silent]
-        change = shares[~silent, None] * turn
-        covariance = variance * change @ np.linalg.pinv(slopes.T @ slopes, rcond=1e-12) @ change.T
-        errors = np.full(silent.size, np.inf)
-        errors[~silent] = _NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-        ends = np.maximum(shares - errors, 0.0), shares + errors
-        return self.program.result(shares, ends, self.lengths, variance**0.5, best)
+    def _judged(
+        self, best: Any, shares: np.ndarray, residuals: np.ndarray, slopes: np.ndarray, silent: np.ndarray
+    ) -> Weights:
+        """Intervals to first order in the weights: those round the best fit without signs, cut at zero."""
+        heard, total = ~silent, float((shares / self.lengths).sum())
+        turn = np.linalg.svd(np.ones((1, int(heard.sum()))))[2][1:].T  # only ratios count
+        along = slopes[:, heard] @ turn
+        variance = float(residuals @ residuals) / max(residuals.size - turn.shape[1], 1)
+        # Of the weights, which add up to their sum today.
+        weights = shares[heard] / self.lengths[heard]
+        change = (np.eye(weights.size) - weights[:, None] / total) / self.lengths[heard] @ turn
+        inverse = np.linalg.pinv(along, rcond=1e-9)
+        middle = weights - change @ (inverse @ residuals)
+        errors = _NORMAL * np.sqrt(variance) * np.linalg.norm(change @ inverse, axis=1)
+        lower, upper = np.zeros(shares.size), np.full(shares.size, np.inf)
+        lower[heard] = np.clip(middle - errors, 0.0, weights) * self.lengths[heard]
+        upper[heard] = np.maximum(middle + errors, weights) * self.lengths[heard]
+        return self.program.result(shares, (lower, upper), self.lengths, variance**0.5, best)
 
-    def _optimum(self, prepared: PreparedSolver, logs: np.ndarray, start: Start) -> Any:
+    def _optimum(self, prepared: PreparedSolver, shares: np.ndarray, start: Start) -> Any:
         """The optimum with some weights, or None."""
-        weights = _shares(logs) / self.lengths
+        weights = shares / self.lengths
         p = self.program.parameters(weights / weights.sum())
         outcome = prepared(start, p)
         done = outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
@@ -317,16 +334,17 @@ class _Fit(NamedTuple):
             parts.append(apart[record.present])
         return np.concatenate(parts)
 
-    def _slopes(self, solution: Any, logs: np.ndarray) -> np.ndarray:
-        """Derivatives of the residuals by the logarithms of the shares, shape (samples, m)."""
-        nlp, p, size = self.program.nlp, solution.parameters, logs.size
+    def _slopes(self, solution: Any, shares: np.ndarray) -> np.ndarray:
+        """Derivatives of the residuals by the shares, shape (samples, m); a common factor of shares has no effect."""
+        nlp, p, size = self.program.nlp, solution.parameters, shares.size
         kkt = KKTSystem(nlp, p, sharp_optimum(solution)).independent()
         still = DataChange(np.zeros(p.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
+        rates = 1 / self.lengths / (shares / self.lengths).sum()
         columns = []
-        for k in range(size):
+        for k, rate in enumerate(rates.tolist()):
             along = np.zeros(p.size)
-            along[p.size - size + k] = p[p.size - size + k]  # the cost is homogeneous: a common factor has no effect
-            change = kkt.change(still._replace(parameters=along))[0] if along.any() else np.zeros(nlp.n_x)
+            along[p.size - size + k] = rate
+            change = kkt.change(still._replace(parameters=along))[0]
             columns.append(np.concatenate([self._moved(solution, r, change, along) for r in self.records]))
         return np.column_stack(columns)
 
@@ -342,6 +360,12 @@ class _Fit(NamedTuple):
         return (np.sqrt(weight * of_record.weights) * rates)[record.present]
 
 
-def _shares(logs: np.ndarray) -> np.ndarray:
-    shares = np.exp(logs - logs.max())
-    return shares / shares.sum()
+def _step(residuals: np.ndarray, slopes: np.ndarray, shares: np.ndarray, damping: float) -> np.ndarray:
+    """The damped step to shares that are not negative and add up to one.
+
+    As they add up to one, residuals that are linear in them are a combination of columns.
+    """
+    columns = slopes + (residuals - slopes @ shares)[:, None]
+    size = np.sqrt(damping * np.square(slopes).sum(axis=0).max(initial=0.0)) + 1e-300
+    stay = size * (np.eye(shares.size) - shares[:, None])
+    return least_combination(np.vstack([columns, stay])) - shares

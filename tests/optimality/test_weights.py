@@ -103,19 +103,21 @@ def test_a_motion_that_is_no_optimum_of_the_terms_is_called_so():
     assert "not an optimum" not in repr(co.optimality.recover_weights(motion()))
 
 
-def noisy(solutions: co.solution.PhasesSolution, share: float, seed: int) -> dict[str, co.problem.Cost]:
+def noisy(
+    solutions: co.Solution | co.solution.PhasesSolution, share: float, seed: int, kinds: tuple[str, ...] = ("q", "tau")
+) -> dict[str, co.problem.Cost]:
     """Records of angles and torques with noise, a share of their ranges."""
     rng, records = np.random.default_rng(seed), {}
     for name, solution in solutions.phases.items():
         t = np.linspace(0.0, solution.duration, 501)
         parts = []
-        for kind in ("q", "tau"):
+        for kind in kinds:
             values = np.asarray(getattr(solution.at(t), kind))
             size = np.ptp(values, axis=0)
             samples = values + share * size * rng.standard_normal(values.shape)
             of = (lambda now: now.q) if kind == "q" else (lambda now: now.tau)
             parts.append(co.track(t, samples, of, weight=1 / size**2, deviation=share * size, name=kind))
-        records[name] = parts[0] + parts[1]
+        records[name] = sum(parts[1:], start=parts[0])
     return records
 
 
@@ -137,6 +139,46 @@ def test_seven_weights_from_four_reaches_with_noise_of_five_percent():
     assert apart < 0.01
 
 
+def test_intervals_are_the_bound_of_cramer_and_rao():
+    """No unbiased estimate has smaller errors than the inverse of Fisher's information, here by differences of optima.
+
+    Angles alone leave the weight of the hand to half its value.
+    """
+    start = co.solve(reach("up", cost(np.ones(7))), CURVE, progress=False)
+    weights = co.optimality.recover_weights(start, records=noisy(motion(), 0.005, 1, kinds=("q",))[""])
+    assert weights.values.min() > 0
+    t, size = np.linspace(0.0, 0.8, 501), np.ptp(np.asarray(motion().at(np.linspace(0, 0.8, 501)).q), axis=0)
+
+    sharp = co.Ipopt(tol=1e-11)
+    here = co.solve(reach("up", cost(weights.values)), CURVE, guess=motion(), solver=sharp, progress=False)
+
+    def samples(values: np.ndarray) -> np.ndarray:
+        optimum = co.solve(reach("up", cost(values)), CURVE, guess=here, solver=sharp, progress=False)
+        return (np.asarray(optimum.at(t).q) / size).ravel()
+
+    step = 1e-3 * np.diag(weights.values)
+    slopes = [(samples(weights.values + by) - samples(weights.values - by)) / 2 for by in step]
+    slopes = np.column_stack(slopes) / 1e-3 / weights.values  # by the weights
+    sums = np.linalg.svd(np.ones((1, 7)))[2][1:].T  # they add up to seven
+    covariance = weights.misfit**2 * sums @ np.linalg.inv((slopes @ sums).T @ (slopes @ sums)) @ sums.T
+    bound = 1.96 * np.sqrt(np.diag(covariance))
+    inside = weights.lower > 0
+    assert inside.sum() >= 4
+    np.testing.assert_allclose((weights.upper - weights.lower)[inside] / 2, bound[inside], rtol=0.02)
+    assert (weights.upper - weights.values >= 0.98 * bound)[~inside].all()
+
+
+def test_a_weight_that_a_fit_ends_at_zero_has_a_true_interval():
+    start = co.solve(reach("up", cost(np.ones(7))), CURVE, progress=False)
+    weights = co.optimality.recover_weights(start, records=noisy(motion(), 0.05, 0)[""])
+    truth = TRUE / TRUE.sum() * 7
+    assert weights["shoulder speed"] == weights["comfort"] == 0.0
+    assert ((weights.lower <= truth) & (truth <= weights.upper)).all()
+    assert {"shoulder speed", "comfort"} <= set(weights.undetermined)
+    text = repr(co.optimality.recover_weights(start, records=noisy(motion(), 0.005, 0)[""]))
+    assert "known to no better than a tenth: " in text
+
+
 def test_the_duration_is_a_term_like_others():
     both = co.duration() + 0.2 * co.integral(lambda now: ca.sumsqr(now.tau), name="torque")
     problem = co.Problem(two_link(9.81), co.Free(0.2, 3.0, 1.0), both, reach("up", both).subject_to)
@@ -155,6 +197,39 @@ def test_least_combination_against_a_grid():
         assert weights.min() >= 0
         assert weights.sum() == pytest.approx(1.0)
         assert np.linalg.norm(matrix @ weights) <= np.linalg.norm(grid @ matrix.T, axis=1).min() + 1e-12
+
+
+def test_least_combination_with_multipliers_against_all_sets_of_columns():
+    """The shortest sum over all sets of columns whose numbers may differ from zero, where none is negative."""
+    rng = np.random.default_rng(5)
+    for trial in range(30):
+        matrix = rng.standard_normal((6, 7))
+        matrix[:, 6] = matrix[:, 5] if trial % 2 else -matrix[:, 4]  # limits whose multipliers are not unique
+        best = np.inf
+        for picked in range(1, 2**7):
+            columns = [k for k in range(7) if picked >> k & 1]
+            ones = np.array([float(k < 3) for k in columns])
+            if not ones.any():
+                continue
+            normal = matrix[:, columns].T @ matrix[:, columns]
+            system = np.block([[normal, ones[:, None]], [ones[None], np.zeros((1, 1))]])
+            numbers = np.linalg.lstsq(system, np.append(np.zeros(len(columns)), 1.0), rcond=None)[0][:-1]
+            if numbers.min() >= -1e-9:
+                best = min(best, float(np.linalg.norm(matrix[:, columns] @ numbers)))
+        numbers = least_combination(matrix, 3)
+        assert numbers.min() >= 0
+        assert numbers[:3].sum() == pytest.approx(1.0)
+        assert np.linalg.norm(matrix @ numbers) == pytest.approx(best, abs=1e-7)
+
+
+def test_a_limit_that_is_stated_twice_has_multipliers_of_the_right_signs():
+    twice = reach("up", cost(TRUE))
+    limits = co.path(lambda now: now.tau[0], upper=6.0, name="again")
+    other = co.path(lambda now: now.tau[0] + 0.5 * now.tau[1], lower=-40.0, name="far away")
+    problem = co.Problem(twice.model, twice.duration, twice.minimize, [*twice.subject_to, limits, other])
+    weights = co.optimality.recover_weights(co.solve(problem, CURVE, progress=False))
+    np.testing.assert_allclose(weights.values, TRUE, rtol=1e-3)
+    assert weights.undetermined == ()
 
 
 @pytest.mark.parametrize(
