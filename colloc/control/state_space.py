@@ -16,7 +16,7 @@ import numpy as np
 
 from colloc.model import Model
 from colloc.model.ball import turn_between, turn_slope
-from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance
+from colloc.support.checks import InputError, as_tuple, count, finite_array, float_array, instance, text
 from colloc.support.lazy import cached_property
 
 _ROUNDING = 1e-6  # tolerance of the length of a quaternion
@@ -98,7 +98,7 @@ class StateSpace:
 
     def checked(self, name: str, x: np.ndarray) -> np.ndarray:
         """Return states unchanged, shape (..., n_x); raise InputError for a quaternion whose length is not one."""
-        states = finite_array(name, x)
+        states = finite_array(text("name", name), x)
         if states.shape[-1:] != (self.n_x,):
             raise InputError(f"{name} must have shape (..., {self.n_x}), got shape {states.shape}")
         for place, _ in self._places:

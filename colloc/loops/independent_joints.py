@@ -237,6 +237,7 @@ class IndependentJoints(Coordinates):
         Where these leave the reach of the chain, or its branch, they are the closed postures nearest to q.
         """
         wanted = finite_array("q", q, (None, self.model.n_q))
+        start = None if start is None else finite_array("start", start, (self.model.n_q,))
         try:
             return assemble(self.chain, wanted[:, self.chain.independent_places], start)
         except InputError:

@@ -240,7 +240,7 @@ class PhasesSolution(BaseSolution):
         )
         return JointReactions(times, force, moment, bodies)
 
-    def violations_at(self, t: Any) -> list[Violation]:
+    def violations_at(self, t: Any = None) -> list[Violation]:
         violations = [
             self._of_whole(name, v) for name, times in self.by_phase(t) for v in self[name].violations_at(times)
         ]

@@ -180,12 +180,12 @@ class BaseSolution(Named[Any], ABC):
         """Any function of the instant along the motion."""
 
     @abstractmethod
-    def violations_at(self, t: Any) -> list[Violation]:
-        """Largest violation of every constraint row at given times, worst row first.
+    def violations_at(self, t: Any = None) -> list[Violation]:
+        """Largest violation of every constraint row at the nodes or at given times, worst row first.
 
         Parameters
         ----------
-        t : shape (N,) [s]
+        t : shape (N,) [s], optional
             Within 0 .. duration. Constraints at one time or at the ends are evaluated where they hold.
         """
 
@@ -569,8 +569,9 @@ class Solution(BaseSolution):
     def violations(self) -> list[Violation]:
         return measure_violations(self.nlp, self.x, self.parameters)
 
-    def violations_at(self, t: Any) -> list[Violation]:
-        return measure_violations(self.nlp, self.x, self.parameters, np.atleast_1d(self._normalised(t)))
+    def violations_at(self, t: Any = None) -> list[Violation]:
+        times = self.t if t is None else t
+        return measure_violations(self.nlp, self.x, self.parameters, np.atleast_1d(self._normalised(times)))
 
     @of_motion
     def duration(self) -> float:

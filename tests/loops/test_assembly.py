@@ -206,6 +206,8 @@ def test_independent_joints_that_leave_the_reach_are_replaced_by_nearby_postures
         loops.assemble(chain, line[:, chain.independent_dofs])
     postures = loops.IndependentJoints(chain).postures(line)
     assert loops.closure_error(chain, postures).max() < 1e-9
+    with pytest.raises(co.InputError, match="start must have shape"):
+        loops.IndependentJoints(chain).postures(line, start=np.zeros(2))
     assert np.abs(postures - line).max() < 2.0
 
 

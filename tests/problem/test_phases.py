@@ -341,6 +341,8 @@ def test_a_solution_reads_as_one_motion_and_by_phase():
     assert found.reactions([0.1, 0.9]).force.shape == (2, 2, 3)
     assert "part 1: 0.6 s" in repr(found).replace("  ", "")
     assert {v.row.split(":")[0] for v in found.violations_at([0.9])} == {"part 1"}
+    of_part = {f"part 1: {v.row}": v.amount for v in found["part 1"].violations_at(found["part 1"].t)}
+    assert {v.row: v.amount for v in found.violations_at() if v.row in of_part} == of_part
     assert {"part 0 to part 1, q[elbow]", "part 0 to part 1, qd[elbow]"} <= {v.row for v in found.violations}
 
 

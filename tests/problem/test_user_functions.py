@@ -99,3 +99,16 @@ def test_errors_inside_a_users_function_stay_what_they_are():
             problem(cost=co.integral(fn))
         assert not isinstance(caught.value, co.InputError)
         assert f"while evaluating the function of cost term {fn.__name__!r}" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{1.0, 2.0}, frozenset((1.0, 2.0)), bytearray(b"ab"), iter([1.0]), np.ma.masked_array([1.0, 2.0], [True, False])],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("door", ["path", "integral", "boundary", "guess"])
+def test_values_without_an_order_or_with_masked_entries_are_refused(door, value):
+    """CasADi reads some of them as other numbers."""
+    make, _ = DOORS[door]
+    with pytest.raises(co.InputError):
+        make((lambda start, end: value) if door == "boundary" else (lambda now: value))
