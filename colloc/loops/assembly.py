@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from colloc.loops.mechanism import ClosedChain
-from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap, pivots
+from colloc.loops.posture import CLOSED, NEARBY, assembled, check_closed, described_gap, pivots
 from colloc.support.checks import InputError, finite_array, instance
 from colloc.support.display import short, shown
 
@@ -92,6 +92,18 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     postures = np.atleast_2d(finite_array("q", q))
     postures = finite_array("q", postures, (None, chain.model.n_q))
     return np.array([np.abs(chain.closures.gaps(posture)[0]).max() for posture in postures])
+
+
+def on_one_branch(chain: ClosedChain, q: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the way of the independent joints from one closed posture to another ends there, each shape (n_q,).
+
+    True as well where this way leads through singular postures, at which branches meet.
+    """
+    try:
+        there = assemble(chain, q[chain.independent_places], other)
+    except InputError:
+        return True
+    return bool(np.abs(chain.model.displacement(there, q)).max() < NEARBY)
 
 
 def nearby(chain: ClosedChain, q: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.loops.arguments import of_instant
-from colloc.loops.assembly import closed_way, implied_ends
+from colloc.loops.assembly import closed_way, implied_ends, on_one_branch
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
@@ -109,6 +109,14 @@ class CutJoints(Part):
     def implied(self, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prescribed positions and velocities at the ends that follow from others, as the loops are closed."""
         return implied_ends(self.chain, prescribed, still)
+
+    def on_one_branch(self, q: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two closed postures are on one branch of the chain, each shape (n_q,)."""
+        return on_one_branch(self.chain, q, other)
+
+    def constraint_equations(self, now: Instant) -> dict[str, ca.SX]:
+        """The equations of the gap, which determine the loop forces."""
+        return {self.name: self._settling(now)}
 
     def _settling(self, now: Instant) -> ca.SX:
         """The equation of the gap along the motion, SX, shape (r,) [m/s2, rad/s2]."""

@@ -20,7 +20,7 @@ import numpy as np
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.arguments import of_instant
-from colloc.loops.assembly import assemble, implied_ends, nearby
+from colloc.loops.assembly import assemble, implied_ends, nearby, on_one_branch
 from colloc.loops.inverse_dynamics import actuation, driven
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
@@ -230,6 +230,10 @@ class IndependentJoints(Coordinates):
     def implied(self, prescribed: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prescribed positions and velocities at the ends that follow from others, as the loops are closed."""
         return implied_ends(self.chain, prescribed, still)
+
+    def on_one_branch(self, q: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two closed postures are on one branch of the chain, each shape (n_q,)."""
+        return on_one_branch(self.chain, q, other)
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Closed postures with the independent coordinates of q, each shape (N, n_q); see `assemble`.

@@ -146,6 +146,18 @@ class Part(Portable):
         """
         return np.zeros(prescribed.shape, dtype=bool), np.zeros(still.shape, dtype=bool)
 
+    def on_one_branch(self, q: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two postures, each shape (n_q,), belong to one branch of a closed chain; True by default."""
+        return True
+
+    def constraint_equations(self, now: Instant) -> Mapping[str, ca.SX]:
+        """Equations that determine unknown forces together with the accelerations, by the signal of these forces.
+
+        They are zero along the motion, and affine in the instant's qdd. A simulation solves them for the forces, one
+        for each component of the signal, in place of the values that a solution has at that time. None by default.
+        """
+        return {}
+
 
 class StatedParts(Part):
     """Signals and pulls of parts, whose unknowns, loads, statements and torques are those of the problem.
@@ -166,6 +178,12 @@ class StatedParts(Part):
 
     def pull_across(self, now: Instant, body: str) -> Reaction | None:
         return pull_of(self.parts, now, body)
+
+    def constraint_equations(self, now: Instant) -> Mapping[str, ca.SX]:
+        return {name: rows for part in self.parts for name, rows in part.constraint_equations(now).items()}
+
+    def on_one_branch(self, q: np.ndarray, other: np.ndarray) -> bool:
+        return all(part.on_one_branch(q, other) for part in self.parts)
 
 
 def joint_contribution(parts: Sequence[Part]) -> Contribution:

@@ -178,6 +178,8 @@ def _through(
         turned = model.displaced(turned, share * rng.uniform(-np.pi, np.pi, model.n))
         for places, _ in model.balls.values():
             postures[:, places] = turned[:, places]
+    if problem.coordinates is not None:  # the first posture determines the branch of a closed chain
+        postures[0] = problem.coordinates.postures(postures[:1])[0]
     trajectory = trajectory_from(problem, Keyframes(_FRAMES, postures))
     return trajectory if problem.model.n else _with_random_states(problem, trajectory, rng)
 

@@ -111,6 +111,15 @@ def _affordable(nlp: NLP | PhasesNLP, solution: Solution | PhasesSolution) -> in
     return int(QUICK.work * solution.iterations * intervals / (SEARCH.intervals * len(nlp.motions)))
 
 
+def _on_one_branch(solution: Solution | PhasesSolution, other: Solution | PhasesSolution) -> bool:
+    """Whether closed chains start on the same branches in two motions."""
+    return all(
+        part.on_one_branch(phase.q[0], other.phases[name].q[0])
+        for name, phase in solution.phases.items()
+        for part in phase.problem.parts
+    )
+
+
 @dataclass(eq=False)
 class _StartBasin:
     """Starts that end in one motion, with the coarse result, and the solution on the first grid if there is one."""
@@ -257,6 +266,10 @@ class _StartSearch:
         if solution.outcome.status in CUT_SHORT:
             self._cut_short = solution.outcome.status
         if solution.outcome.status is not Status.SOLVED:
+            return
+        if not _on_one_branch(solution, self._solution):
+            self._basins.remove(basin)
+            self._failed.extend(basin.starts)
             return
         end = ScreeningResult.of(basin.starts[0], solution)
         for other in self._solved():

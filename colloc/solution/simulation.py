@@ -70,7 +70,7 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     motion, so the integrator's tolerance applies to the deviation itself. Torques are those of the solution at every
     time, with two exceptions. Joints whose torque is bounded to one value, such as passive joints, get this value.
     Joints whose torque follows from an equation along the whole path, such as muscle torques, get its value at the
-    simulated state.
+    simulated state. Forces that constraints determine (`Part.constraint_equations`) follow from the simulated state.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     instant = instant._replace(q=q, qd=qd, states=y)
     joints, torques = explicit_torques(problem)
     tau[joints] = torques(*instant)
-    instant = instant._replace(tau=tau)
+    instant = constrained(problem, instant._replace(tau=tau))
     simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
     rates = state_rate_function(problem)(*instant._replace(qdd=simulated))
     rate = width * ca.vertcat(problem.model.position_rates(q, qd) - predicted, simulated - qdd, rates - changes)
@@ -255,6 +255,31 @@ def forward_acceleration(problem: Problem) -> ca.SX:
     return forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
 
 
+def constrained(problem: Problem, slots: Slots) -> Slots:
+    """The slots with the forces that constraints determine at their positions, velocities, torques and states."""
+    now = problem.instant
+    rows, components = constraint_equations(problem)
+    if not components:
+        return slots
+    forces = now.slots.signals[components]
+    moved = ca.substitute(rows, now.slots.qdd, forward_acceleration(problem))
+    step = ca.solve(ca.jacobian(moved, now.slots.signals)[:, components], moved)
+    values = problem.function("forces", forces - step)(*slots)  # the equations are affine in the forces
+    signals = ca.SX(slots.signals)
+    signals[components] = values
+    return slots._replace(signals=signals)
+
+
+def constraint_equations(problem: Problem) -> tuple[ca.SX, list[int]]:
+    """Equations of parts that determine forces, SX, (rows,), and the components of the signals with these forces."""
+    now, names = problem.instant, [unknown.name for unknown in problem.signals]
+    ends = np.cumsum([0, *(unknown.size for unknown in problem.signals)]).tolist()
+    equations = [item for part in problem.parts for item in part.constraint_equations(now).items()]
+    places = [names.index(name) for name, _ in equations]
+    components = [k for place in places for k in range(ends[place], ends[place + 1])]
+    return ca.vertcat(ca.SX(0, 1), *(rows for _, rows in equations)), components
+
+
 def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
     """Chebyshev polynomials T_0 .. T_(size - 1) at v."""
     values = [ca.SX(1), v]
@@ -269,24 +294,27 @@ def growth(solution: Solution) -> float:
     The largest first-order factor between the ends of any two intervals, for the largest deviation of any joint, with
     velocities multiplied by the duration. About 2 for a mass that moves freely.
 
-    The variational equation of the forward dynamics is integrated by the implicit midpoint rule.
+    The variational equation of the forward dynamics is integrated by the implicit midpoint rule. Forces that
+    constraints determine change with the state.
     """
     nlp, T = solution.nlp, solution.duration
     breakpoints = nlp.grid.breakpoints
     widths = np.repeat(np.diff(breakpoints) / _STEPS, _STEPS)
     middles = (breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
     sites = nlp.grid.anywhere(middles)
-    slopes = nlp.grid.torques.slopes(sites.local.arguments)[-1]
+    problem, slots = solution.problem, Slots(*sites.local.arguments)
+    slopes = nlp.grid.torques.slopes(slots)[-1]
     if not (n := slopes.shape[0]):
         return 1.0
-    model, slots = solution.problem.model, Slots(*sites.local.arguments)
-    turning = ca.densify(model.displacement_rates(slots.qd)) if solution.problem.coordinates is None else ca.SX(n, n)
+    turning = ca.densify(problem.model.displacement_rates(slots.qd)) if problem.coordinates is None else ca.SX(n, n)
+    slopes = ca.densify(_constrained_slopes(problem, slopes, slots))
     values, turning = sites.evaluate([slopes, ca.densify(turning)], solution.x, solution.parameters)
-    dq, dqd, mass = np.moveaxis(values.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
+    # Columns by positions, velocities, and the accelerations and forces that follow.
+    by_state, by_rest = np.split(values.reshape(widths.size, *slopes.shape[::-1]).swapaxes(-1, -2), [2 * n], axis=2)
     rate = np.zeros((widths.size, 2 * n, 2 * n))
     rate[:, :n, :n] = T * turning.reshape(-1, n, n).swapaxes(-1, -2)
     rate[:, :n, n:] = np.eye(n)
-    rate[:, n:] = -np.linalg.solve(mass, np.concatenate([T**2 * dq, T * dqd], axis=2))
+    rate[:, n:] = -np.linalg.solve(by_rest, by_state * np.repeat([T**2, T], n))[:, :n]
     move = widths[:, None, None] / 2 * rate
     steps = np.linalg.solve(np.eye(2 * n) - move, np.eye(2 * n) + move)
     largest, transitions = 1.0, np.zeros((0, 2 * n, 2 * n))
@@ -295,3 +323,17 @@ def growth(solution: Solution) -> float:
         transitions = np.linalg.multi_dot(steps[k * _STEPS : (k + 1) * _STEPS][::-1]) @ transitions
         largest = max(largest, float(np.abs(transitions[:, :n]).sum(axis=2).max()))
     return largest
+
+
+def _constrained_slopes(problem: Problem, slopes: ca.SX, slots: Slots) -> ca.SX:
+    """Derivatives of torques, and of the equations of constraints below, by q, qd, qdd and the forces determined."""
+    rows, components = constraint_equations(problem)
+    if not components:
+        return slopes
+    now, torques = problem.instant, problem.inverse_dynamics()
+    by_rates = (ca.jacobian(rows, rate) for rate in (now.slots.qd, now.slots.qdd))
+    by_state = ca.horzcat(ca.jacobian(rows, now.slots.q) @ problem.model.per_displacement(now.slots.q), *by_rates)
+    by_forces = ca.jacobian(ca.vertcat(torques, rows), now.slots.signals)[:, components]
+    others = problem.function("constraints", ca.densify(ca.horzcat(by_state, by_forces[torques.shape[0] :, :])))
+    across = problem.function("across", ca.densify(by_forces[: torques.shape[0], :]))
+    return ca.vertcat(ca.horzcat(slopes, across(*slots)), others(*slots))
