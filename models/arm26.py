@@ -56,7 +56,7 @@ def arm26() -> Arm26:
     )
 
 
-def _muscle(name: str, points: list[Any], length: dict[str, Any], **numbers: float) -> co.muscles.Muscle:
+def _muscle(name: str, points: list[Any], length: dict[str, Any], **numbers: Any) -> co.muscles.Muscle:
     vectors = {key: np.array(length[key]) for key in ("powers", "coefficients", "middle", "half")}
     errors = {key: length[key] for key in ("length_error", "moment_arm_error")}
     line = co.muscles.MusclePath([_on_path(point) for point in points])

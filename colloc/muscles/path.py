@@ -107,10 +107,14 @@ class MusclePath(Portable):
 
     Notes
     -----
-    The path round a surface is that of OpenSim, with two differences. A point inside a surface is taken as on it, where
-    OpenSim's path jumps to a straight line. The length round two surfaces is that of the path through their points of
-    contact; OpenSim 4.6 states up to 12 mm less, which its moment arms do not follow. MuJoCo's path also goes the
-    longer way round a sphere with a side site where the straight line misses it.
+    The path round a surface is that of OpenSim, with four differences. A point inside a surface is taken as on it,
+    where OpenSim's path jumps to a straight line. Where a surface has a side, the path stays round a sphere as well as
+    a cylinder after the straight line has left it, as in MuJoCo, where OpenSim's path jumps; and it never takes the
+    longer way to the other side, as OpenSim's does in some postures. The length round two surfaces is that of the path
+    through their points of contact; OpenSim 4.6 states up to 12 mm less, which its moment arms do not follow.
+
+    Muscles pull on bodies by the derivatives of the length. Round cylinders and spheres these are unit vectors along
+    the shortest path. OpenSim's points of contact on a cylinder are beside it: its pulls differ by 1 % of the tension.
 
     See Also
     --------

@@ -63,6 +63,23 @@ def test_lengths_and_moment_arms_are_those_of_mujoco(file, reading):
     assert 5 < wrapped < 35
 
 
+def test_a_tendon_stays_on_its_side_of_a_ball_as_in_mujoco(tmp_path):
+    """Also the longer way round, after the straight line has left the ball."""
+    aside = ARM.replace('<geom geom="ball"/>', '<geom geom="ball" sidesite="side"/>')
+    (path := tmp_path / "aside.xml").write_text(aside)
+    model, q = mujoco.MjModel.from_xml_path(str(path)), ca.SX.sym("q", 2)
+    data, reading = mujoco.MjData(model), co.formats.from_mjcf(path)
+    lengths = co.muscles.path_lengths(reading.model, reading.muscles.muscles, q)
+    ours, longer = ca.Function("ours", [q], [lengths]), 0
+    for posture in np.random.default_rng(1).uniform((-1, -1.2), (1, 1.2), (40, 2)):
+        data.qpos[:] = posture
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose(ours(posture).full()[1, 0], data.ten_length[1], atol=1e-5)
+        sites = [data.site(name).xpos for name in ("before", "front")]
+        longer += int(data.ten_length[1] > np.linalg.norm(sites[1] - sites[0]) + 0.02)
+    assert longer > 5
+
+
 def test_fibers_and_tendons_span_the_range_of_lengths(reading):
     extensor, flexor = reading.muscle_data
     assert extensor.optimal_fiber_length == pytest.approx(0.05 / 0.3)

@@ -98,6 +98,18 @@ def test_round_a_cylinder_it_is_the_shortest():
         assert length == pytest.approx(shortest_round_a_cylinder(a, b, 0.05), rel=1e-7)
 
 
+def test_a_pull_round_a_cylinder_is_along_the_shortest_path():
+    """By differences of the length that SLSQP finds; of length one."""
+    a, b, h = np.array([0.12, 0.02, -0.03]), np.array([-0.1, -0.06, 0.08]), 1e-4
+    end = ca.SX.sym("a", 3)
+    round_it = length_round(co.muscles.Cylinder(None, (0.0, 0.0, 0.0), (0, 0, 1), radius=0.05), end, ca.SX(b))
+    pull = -ca.Function("f", [end], [ca.gradient(round_it, end)])(a).full().ravel()
+    steps = h * np.eye(3)
+    slopes = [shortest_round_a_cylinder(a + x, b, 0.05) - shortest_round_a_cylinder(a - x, b, 0.05) for x in steps]
+    np.testing.assert_allclose(pull, -np.array(slopes) / (2 * h), atol=1e-5)
+    assert np.linalg.norm(pull) == pytest.approx(1.0, abs=1e-9)
+
+
 def test_beside_a_surface_it_is_straight():
     a, b = np.array([-0.2, -0.06, 0.0]), np.array([0.2, -0.07, 0.1])
     for surface in (

@@ -107,6 +107,73 @@ def test_on_the_side_it_goes_the_longer_way_if_need_be():
     assert left == pytest.approx(2 * tangents + 2 * 0.05 * (np.pi - angle - np.arctan2(tangents, 0.05)), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [lambda side: Cylinder(None, ORIGIN, (0, 0, 1), 0.05, side=side), lambda side: Sphere(None, ORIGIN, 0.05, side)],
+)
+def test_the_mirror_image_of_a_path_is_as_long(make):
+    """Also where all four points of contact are on the side, or none."""
+    side, mirrored = (0.8, 0.6, 0.0), (0.8, -0.6, 0.0)
+    a, b = ca.SX.sym("a", 3), ca.SX.sym("b", 3)
+    lengths = ca.vertcat(*(length_round(make(way), a, b) for way in (side, mirrored)))
+    f, rng, flip = ca.Function("f", [a, b], [lengths]), np.random.default_rng(3), np.array([1.0, -1.0, 1.0])
+    for _ in range(300):
+        ends = [rng.uniform(0.055, 0.2) * (x := rng.normal(size=3)) / np.linalg.norm(x[:2]) for _ in range(2)]
+        here, there = f(*ends).full()[0, 0], f(*(end * flip for end in ends)).full()[1, 0]
+        assert here == pytest.approx(there, abs=1e-9)
+
+
+def test_a_path_stays_on_its_side_of_a_sphere_when_the_straight_line_leaves_it():
+    """Both ends move past the sphere on the other side: tangents and an arc that grow, without a jump."""
+    radius, side = 0.05, (1.0, 0.0, 0.0)
+    shift = ca.SX.sym("x")
+    ends = ca.vertcat(-shift, -0.12, 0.0), ca.vertcat(-shift, 0.12, 0.0)
+    f = ca.Function("f", [shift], [length_round(Sphere(None, ORIGIN, radius, side), *ends)])
+    x = np.linspace(0.01, 0.1, 10)
+    tangent = np.sqrt(x**2 + 0.12**2 - radius**2)
+    half_arc = np.pi - np.arctan2(0.12, x) - np.arctan2(tangent, radius)
+    expected = 2 * (tangent + radius * half_arc)
+    np.testing.assert_allclose(f.map(10)(x).full()[0], expected, rtol=1e-9)
+
+
+def shortest_string(a: np.ndarray, b: np.ndarray, radii: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions at both ends of a string of many pieces outside of an ellipsoid, pulled tight from a first way."""
+    count = 80
+    x = ca.SX.sym("x", 3, count)
+    pieces = ca.horzcat(x, ca.SX(b)) - ca.horzcat(ca.SX(a), x)
+    outside = ca.sum1((x / ca.SX(radii)) ** 2).T - 1
+    quiet = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-10}}
+    solver = ca.nlpsol("string", "ipopt", {"x": ca.vec(x), "f": (count + 1) * ca.sumsqr(pieces), "g": outside}, quiet)
+    shares = np.linspace(0.0, 1.0, count + 2)[1:-1]
+    start = np.array([np.interp(shares, np.linspace(0.0, 1.0, way.shape[1]), row) for row in way])
+    start /= np.minimum(np.sqrt(((start.T / radii) ** 2).sum(axis=1)), 1.0)
+    tight = solver(x0=start.T.ravel(), lbg=0.0)["x"].full().reshape(count, 3)
+    ends = tight[0] - a, tight[-1] - b
+    return ends[0] / np.linalg.norm(ends[0]), ends[1] / np.linalg.norm(ends[1])
+
+
+def test_pulls_round_an_ellipsoid_are_nearer_to_those_of_the_shortest_string_than_its_straight_pieces():
+    radii, rng = np.array([0.07, 0.17, 0.07]), np.random.default_rng(5)
+    surface, a, b = Ellipsoid(None, ORIGIN, radii), ca.SX.sym("a", 3), ca.SX.sym("b", 3)
+    wrap, length = surface.wrap(a, b), length_round(surface, a, b)
+    pulls = -ca.horzcat(ca.gradient(length, a), ca.gradient(length, b))
+    f = ca.Function("f", [a, b], [pulls, ca.horzcat(wrap.first, wrap.last), wrap.share])
+    by_work, by_pieces = [], []
+    while len(by_work) < 24:
+        ends = [rng.uniform(1.1, 2.0) * (x := rng.normal(size=3)) / np.linalg.norm(x / radii) for _ in range(2)]
+        pulled, contact, share = (value.full() for value in f(*ends))
+        if share < 1:
+            continue
+        way = np.column_stack([ends[0], contact[:, 0], contact.mean(axis=1), contact[:, 1], ends[1]])
+        for k, along in enumerate(shortest_string(ends[0], ends[1], radii, way)):
+            piece = contact[:, k] - ends[k]
+            by_work.append(np.linalg.norm(pulled[:, k] - along))
+            by_pieces.append(np.linalg.norm(piece / np.linalg.norm(piece) - along))
+    assert np.median(by_work) < 0.005
+    assert np.median(by_work) < 0.5 * np.median(by_pieces)
+    assert np.quantile(by_work, 0.9) < 0.06
+
+
 def test_beyond_the_ends_of_a_cylinder_it_is_straight():
     short = Cylinder(None, ORIGIN, (0, 0, 1), 0.05, side="shorter", length=0.1)
     for height, bent in ((0.0, True), (0.06, False)):
