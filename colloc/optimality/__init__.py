@@ -10,6 +10,10 @@ arcs          active limits over time, and the accuracy of switches
 limited       limited quantities along a motion, and corrected switching times
 second_order  minimum, saddle, maximum, and flat directions
 sensitivity   derivatives of an optimum by the numbers of its problem: a table, and the motion's at any time
+gradient      the gradient of one number that depends on an optimum
+along         functions of the instant along an optimum, and their derivatives
+optimum_function  optima as functions of parameters, with derivatives
+learning      the same functions for PyTorch and JAX
 active_set    active bounds of a solution
 kkt           the linearised and factorised conditions of an optimum
 weights       weights of a cost from recorded motions
@@ -30,14 +34,17 @@ from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.estimates import Estimates, standard_errors
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
+from colloc.optimality.gradient import Gradient, gradient
+from colloc.optimality.learning import jax_function, torch_function
+from colloc.optimality.optimum_function import OptimumFunction, optimum_function
 from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
 from colloc.optimality.weights import Weights, recover_weights
 from colloc.support.packages import register_public
 
 __all__ = [
-    "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Estimates", "Explanation", "Relaxation",
-    "Sensitivity", "Weights", "arcs", "certify", "costates", "explain", "recover_weights", "sensitivity",
-    "standard_errors",
+    "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Estimates", "Explanation", "Gradient",
+    "OptimumFunction", "Relaxation", "Sensitivity", "Weights", "arcs", "certify", "costates", "explain", "gradient",
+    "jax_function", "optimum_function", "recover_weights", "sensitivity", "standard_errors", "torch_function",
 ]  # fmt: skip
 
 register_public(__name__)

@@ -119,7 +119,7 @@ def sharp_optimum(solution: BaseSolution) -> SharpOptimum:
     x, by_row, by_variable = _sharpened(solution)
     scale = scale_at(nlp, x, p)
     parts = [
-        (np.array(nlp.g(x, p)).ravel(), *nlp.bounds_g, by_row, scale.rows),
+        (row_values(nlp.constraints, x, p), *nlp.bounds_g, by_row, nlp.scale_g),
         (x, nlp.lower, nlp.upper, by_variable, nlp.scale_x),
     ]
     sides, weak = [], []

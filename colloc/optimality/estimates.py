@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
+from colloc.optimality.crossover import crossover
 from colloc.optimality.kkt import KKTSystem
 from colloc.optimality.restated import with_costs
 from colloc.problem import Cost, Parameter
@@ -160,7 +161,7 @@ def standard_errors(solution: Solution | PhasesSolution, deviations: Mapping[str
     parameters = [Parameter(f"points_{k}_of_records", values.ravel("F")) for k, values in enumerate(points)]
     nlp = with_costs(solution.nlp, _costs(solution, records, parameters), parameters, compiled=False)
     p = np.concatenate([solution.parameters, *(parameter.value for parameter in parameters)])
-    kkt = KKTSystem(nlp, p, sharp_optimum(solution)).independent()
+    kkt = crossover(nlp, p, sharp_optimum(solution))
     noise = _noise(solution, records, kkt, {} if deviations is None else mapping("deviations", deviations))
     flat, held = _flat(kkt, index), kkt.optimum.variables[index] != 0
     maps = [record.tracked.record.maps() for record in records]

@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.numeric import NumericDerivatives
+from colloc.blocks.numeric import NumericDerivatives, row_values
 from colloc.blocks.slices import triplet
 from colloc.optimality.active_set import SharpOptimum
 from colloc.support.lazy import cached_property
@@ -205,24 +205,35 @@ class KKTSystem:
         names = self._active[_taking_part(self.undetermined[self._free.size :])]
         return tuple(self.nlp.row_name(int(row), self.optimum.x) for row in names)
 
-    def independent(self) -> KKTSystem:
-        """These conditions without weakly active rows that depend on rows with larger multipliers.
+    def newton_step(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A step of Newton's method with active bounds as equations.
 
-        Time optima on fine grids may have more active bounds than variables.
+        Returns
+        -------
+        x : ndarray, shape (n_x,)
+        values : ndarray, shape (n_g + n_x,)
+            Of the rows, linearised, and of the variables.
+        multipliers : ndarray, shape (n_g + n_x,)
+            Of the rows and of the bounds of variables; zero if inactive.
         """
-        weak = self.optimum.weak_rows[self._active]
-        if not (weak.any() and self.dependent):
-            return self
-        push = np.abs(self.optimum.multipliers * self.optimum.scale.rows)[self._active]
-        order = np.lexsort((-push, weak))
-        gradients = np.array(self._matrix[: self._free.size, self._free.size :])[:, order]
-        new = np.zeros(order.size)
-        diagonal = np.abs(np.diag(np.linalg.qr(gradients, mode="r")))
-        lengths = np.linalg.norm(gradients, axis=0)[: diagonal.size]  # zero for a row of fixed variables only
-        new[: diagonal.size] = np.divide(diagonal, lengths, out=np.zeros(diagonal.size), where=lengths > 0)
-        released = np.zeros(self.nlp.n_g, dtype=bool)
-        released[self._active[order]] = (new < _SINGULAR) & weak[order]
-        return KKTSystem(self.nlp, self.parameters, self.optimum.without(released))
+        nlp, optimum, free, active = self.nlp, self.optimum, self._free, self._active
+        rows = row_values(nlp.constraints, optimum.x, self.parameters)
+        wanted = np.where(optimum.rows == -1, nlp.bounds_g[0], nlp.bounds_g[1])
+        bound = np.where(optimum.variables == -1, nlp.lower, nlp.upper)
+        step = np.where(optimum.variables == 0, 0.0, bound - optimum.x)
+        slope = self._at_optimum.lagrangian_gradient(optimum.multipliers)
+        short = np.where(optimum.rows == 0, 0.0, wanted - rows)
+        right = self._right(DataChange(np.zeros(self.parameters.size), short, step))
+        right -= np.append(slope[free], np.zeros(active.size)) * self._sizes / optimum.scale.cost
+        change, multipliers = self._solve(right) * self._sizes, optimum.multipliers.copy()
+        step[free] = change[: free.size]
+        multipliers[active] += change[free.size :]
+        jacobian = self._at_optimum.jacobian
+        slope = self._at_optimum.lagrangian_gradient(multipliers) + np.array(self._hessian @ step).ravel()
+        x = optimum.x + step
+        values = rows + np.array(jacobian @ step).ravel()
+        pushes = np.where(optimum.variables == 0, 0.0, -slope)
+        return x, np.append(values, x), np.append(multipliers, pushes)
 
     @cached_property
     def cost_rate(self) -> Rate:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
+from colloc.optimality.along import Samples, by_phase, expression_in
+from colloc.optimality.crossover import crossover
 from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.numbers import ParametrisedNLP, moves, program_in_numbers
-from colloc.problem import Instant, NamedNumber, Slots
-from colloc.problem.rows import column
-from colloc.problem.user_functions import error_context
+from colloc.problem import Instant, NamedNumber
 from colloc.solution import BaseSolution, PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.solver import Status
@@ -33,7 +32,6 @@ from colloc.support.checks import (
 )
 from colloc.support.display import Table, short, shown
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP
 
 STEP = 0.01  # of a number: change that the table and the figure show
 _LISTED = 20  # numbers listed in the table
@@ -166,12 +164,12 @@ class Sensitivity:
         times = self.solution.t if t is None else finite_array("t", t)
         at = np.atleast_1d(times)
         starts, values = self._starts(change), np.zeros((at.size, 0))
-        for name, place, seconds in self._by_phase(at):
+        for name, place, seconds in by_phase(self.solution, at):
             phase, part = self.program.nlp.phases[name], self.solution.nlp.parts[name]
-            expression = expression_in(phase, fn)
-            x = self.kkt.optimum.x[part], change[part]
-            parameters = self.program.parameters, move.parameters
-            rates = rates_at(phase, expression, seconds, x, parameters, starts[name])
+            at_times = Samples(
+                phase, expression_in(phase, fn), seconds, self.kkt.optimum.x[part], self.program.parameters
+            )
+            rates = at_times.rates(change[part], move.parameters, starts[name])
             if not values.size:
                 values = np.zeros((at.size, rates.shape[1]))
             if rates.shape[1] != values.shape[1]:
@@ -200,12 +198,6 @@ class Sensitivity:
             starts[name] = start if self.solution.problem.in_sequence else 0.0
             start += float(change[self.solution.nlp.parts[name]][phase.grid.layout.duration[0]])
         return starts
-
-    def _by_phase(self, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Phases with the indices of their times, and these times since the start of the phase [s]."""
-        parts, places = self.solution.by_phase(t), np.argsort(self.solution.order(t))
-        ends = np.cumsum([times.size for _, times in parts])
-        return [(name, place, times) for (name, times), place in zip(parts, np.split(places, ends[:-1]), strict=True)]
 
     @cached_property
     def effects(self) -> tuple[float, ...]:
@@ -290,10 +282,10 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     >>> 0.02 < heavier.duration < 0.2
     True
     """
-    _check(solution)
+    check_optimum(solution)
     patterns = () if by is None else _patterns(by)
     program = program_in_numbers(solution.nlp, solution.parameters)
-    kkt = KKTSystem(program.nlp, program.parameters, sharp_optimum(solution)).independent()
+    kkt = crossover(program.nlp, program.parameters, sharp_optimum(solution))
     numbers, stuck = moves(solution.nlp, program, kkt.optimum)
     for pattern in patterns:
         if not any(pattern in name for name in (*numbers, *stuck)):
@@ -303,7 +295,7 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     return Sensitivity(
         solution,
         tuple(sorted(derivatives, key=lambda d: -abs(d.cost * d.step) if np.isfinite(d.cost) else np.inf)),
-        _degenerate(kkt),
+        degenerate(kkt),
         tuple(name for name in stuck if _matches(name, patterns)),
         program,
         kkt,
@@ -323,7 +315,7 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return not patterns or any(pattern in name for pattern in patterns)
 
 
-def _check(solution: BaseSolution) -> None:
+def check_optimum(solution: BaseSolution) -> None:
     """Raise InputError unless `solution` is an optimum with a cost."""
     if solution.outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
         raise InputError(f"solution must be an optimum, got one with status {solution.status}")
@@ -335,17 +327,22 @@ def _derivatives(
     solution: BaseSolution, kkt: KKTSystem, numbers: Mapping[str, tuple[NamedNumber, DataChange]]
 ) -> list[Derivative]:
     """Derivatives of cost and duration; NaN if the conditions have no solution when the number changes alone."""
-    durations = np.zeros(solution.nlp.n_x)
-    for name, phase in solution.nlp.phases.items():
-        durations[solution.nlp.parts[name]][phase.grid.layout.duration[0]] = 1.0
-    cost, duration = kkt.cost_rate, kkt.rate_of(durations)
+    cost, duration = kkt.cost_rate, kkt.rate_of(duration_entries(solution))
     return [
         Derivative(*number, *((cost.of(move), duration.of(move)) if kkt.agrees(move) else (np.nan, np.nan)))
         for number, move in numbers.values()
     ]
 
 
-def _degenerate(kkt: KKTSystem) -> tuple[str, ...]:
+def duration_entries(solution: BaseSolution) -> np.ndarray:
+    """Coefficients of the decision vector in the duration of the whole motion, shape (n_x,)."""
+    entries = np.zeros(solution.nlp.n_x)
+    for name, phase in solution.nlp.phases.items():
+        entries[solution.nlp.parts[name]][phase.grid.layout.duration[0]] = 1.0
+    return entries
+
+
+def degenerate(kkt: KKTSystem) -> tuple[str, ...]:
     """Sentences about one-sided or undetermined derivatives."""
     sentences, nlp, optimum = [], kkt.nlp, kkt.optimum
     weak = [nlp.row_name(int(row), optimum.x) for row in np.flatnonzero(optimum.weak_rows)]
@@ -364,66 +361,3 @@ def _degenerate(kkt: KKTSystem) -> tuple[str, ...]:
             f"{shown(kkt.flat, _NAMED)}"
         )
     return tuple(sentences)
-
-
-def expression_in(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
-    """A function of the instant in the symbols of a problem."""
-    with error_context("evaluate", nlp.problem.model.joint_names):
-        value = column("evaluate", fn(nlp.problem.instant), 1)
-    if value.shape[1] != 1:
-        raise InputError(f"a function to evaluate must return a scalar or a column, got shape {value.shape}")
-    return ca.densify(value)
-
-
-def rates_at(
-    nlp: NLP,
-    expression: ca.SX,
-    t: np.ndarray,
-    x: tuple[np.ndarray, np.ndarray],
-    parameters: tuple[np.ndarray, np.ndarray],
-    start: float,
-) -> np.ndarray:
-    """Derivative of an expression at fixed times, shape (N, rows).
-
-    Parameters
-    ----------
-    nlp : NLP
-        Of a phase.
-    expression : SX, shape (rows,)
-    t : ndarray, shape (N,) [s]
-        Since the start of the phase.
-    x, parameters : (ndarray, ndarray)
-        Values and their changes.
-    start : float [s]
-        Change of the start of the phase.
-    """
-    at, entry = nlp.duration(x[0]), nlp.grid.layout.duration[0]
-    s = np.clip(t / at, 0.0, 1.0)
-    later = -(start + s * float(x[1][entry]))  # change of the time since the start of the phase at these points
-    grid, expressions = nlp.grid, [expression]
-    if later.any():  # change due to the motion past fixed times
-        grid, slots = nlp.grid.with_rates, nlp.problem.instant.slots
-        expressions.append(_time_derivative(nlp, expression, slots))
-    sites = grid.anywhere(s)
-    local, now = sites.local, nlp.problem.instant
-    values = ca.Function("evaluate", now.slots, expressions)(*local.arguments)
-    values = local.resolved(values if isinstance(values, tuple) else [values])
-    w, p = (ca.SX.sym(name, part.shape[0]) for name, part in (("dw", local.w), ("dp", local.p)))
-    values[0] = ca.jtimes(values[0], ca.vertcat(local.w, local.p), ca.vertcat(w, p))
-    tangent = ca.Function("tangent", [local.w, local.d, local.p, w, p], list(map(ca.densify, values)))
-    arrays = tangent.map("map", "serial", s.size, [2, 4], []).call(
-        [sites.slices.local(x[0]), sites.data, parameters[0], sites.slices.local(x[1]), parameters[1]]
-    )
-    fixed, *passing = (np.array(array).reshape(-1, s.size).T for array in arrays)
-    return fixed + later[:, None] * passing[0] if passing else fixed
-
-
-def _time_derivative(nlp: NLP, expression: ca.SX, slots: Slots) -> ca.SX:
-    """Total time derivative of an expression; raise InputError for jerk or rates of torques or signals."""
-    rates = ca.vertcat(slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
-    if ca.depends_on(expression, rates):
-        raise InputError("a function to evaluate must not contain jerk or rates if the duration changes")
-    moving = ca.vertcat(slots.t, slots.q, slots.qd, slots.qdd, slots.tau, slots.signals, slots.states)
-    speeds = nlp.problem.model.position_rates(slots.q, slots.qd)
-    parts = 1, speeds, slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates
-    return ca.jtimes(expression, moving, ca.vertcat(*parts))

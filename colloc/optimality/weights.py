@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
-from colloc.optimality.kkt import DataChange, KKTSystem
+from colloc.optimality.along import Samples, expression_in
+from colloc.optimality.crossover import crossover
+from colloc.optimality.kkt import DataChange
 from colloc.optimality.restated import with_costs
-from colloc.optimality.sensitivity import expression_in, rates_at
 from colloc.optimality.stationarity import least_combination, stationary_weights
 from colloc.problem import Cost, Parameter
 from colloc.problem.cost import NOTHING, weighed
@@ -337,7 +338,7 @@ class _Fit(NamedTuple):
     def _slopes(self, solution: Any, shares: np.ndarray) -> np.ndarray:
         """Derivatives of the residuals by the shares, shape (samples, m); a common factor of shares has no effect."""
         nlp, p, size = self.program.nlp, solution.parameters, shares.size
-        kkt = KKTSystem(nlp, p, sharp_optimum(solution)).independent()
+        kkt = crossover(nlp, p, sharp_optimum(solution))
         still = DataChange(np.zeros(p.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
         rates = 1 / self.lengths / (shares / self.lengths).sum()
         columns = []
@@ -355,8 +356,8 @@ class _Fit(NamedTuple):
         name, of_record, weight = of
         phase, part, record = self.program.nlp.phases[name], self.program.nlp.parts[name], of_record.record
         t = np.clip(record.times, 0.0, solution.phases[name].duration)
-        x, p = (solution.x[part], np.nan_to_num(change[part])), (solution.parameters, along)
-        rates = rates_at(phase, expression_in(phase, of_record.measured), t, x, p, 0.0)
+        at_times = Samples(phase, expression_in(phase, of_record.measured), t, solution.x[part], solution.parameters)
+        rates = at_times.rates(np.nan_to_num(change[part]), along, 0.0)
         return (np.sqrt(weight * of_record.weights) * rates)[record.present]
 
 
