@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def torch_function(of: OptimumFunction) -> Callable[[Any], Any]:
         torch.sum((layer(mass) - recorded) ** 2).backward()
     """
     instance("of", of, OptimumFunction, "see co.optimality.optimum_function")
-    torch = _torch()
+    torch = _package("torch", "torch_function")
 
     class Optimum(torch.autograd.Function):
         """One call, with its pull-back."""
@@ -84,7 +84,7 @@ def jax_function(of: OptimumFunction) -> Callable[[Any], Any]:
         by_mass = jax.grad(lambda mass: jnp.sum((layer(mass) - recorded) ** 2))(jnp.array([1.0]))
     """
     instance("of", of, OptimumFunction, "see co.optimality.optimum_function")
-    jax = _jax()
+    jax = _package("jax", "jax_function")
     shape = of(of.base).shape
 
     def called(fn: Callable[..., np.ndarray], shape: tuple[int, ...], *arguments: Any) -> Any:
@@ -109,19 +109,10 @@ def jax_function(of: OptimumFunction) -> Callable[[Any], Any]:
     return optimum
 
 
-@cache
-def _torch() -> Any:
+def _package(name: str, function: str) -> Any:
     try:
-        import torch
+        return import_module(name)
     except ImportError:
-        raise InputError("torch_function needs PyTorch, which is not installed: pip install 'colloc[torch]'") from None
-    return torch
-
-
-@cache
-def _jax() -> Any:
-    try:
-        import jax
-    except ImportError:
-        raise InputError("jax_function needs JAX, which is not installed: pip install 'colloc[jax]'") from None
-    return jax
+        raise InputError(
+            f"{function} needs the package {name}, which is not installed: pip install 'colloc[{name}]'"
+        ) from None

@@ -53,7 +53,7 @@ def off_by(function: co.optimality.OptimumFunction, seed: int) -> float:
     weights, along = rng.standard_normal(value.shape), rng.standard_normal(5) * SPREAD
     step = 1e-4
     change = (function(values + step * along) - function(values - step * along)) / (2 * step)
-    return abs(float((weights * change).sum()) - float(pullback(weights) @ along)) / np.linalg.norm(change)
+    return abs(float((weights * change).sum()) - float(pullback(weights) @ along)) / float(np.linalg.norm(change))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -107,7 +107,7 @@ def push(upper: float = np.inf) -> co.Solution:
     force, mass = co.Unknown("force", upper=upper), co.Parameter("mass", 1.0)
     moving = co.State("z", 2, rate=lambda now: [now.z[1], now.force / now.mass])
     effort = co.integral(lambda now: now.force**2)
-    problem = co.Problem(None, 1.0, effort, ends, [force, moving], parameters=[mass])
+    problem = co.Problem(None, 1.0, effort, ends, [force, moving], parameters=[mass])  # pyright: ignore[reportArgumentType]
     return co.solve(problem, co.Radau(10), progress=False)
 
 
@@ -176,8 +176,7 @@ def test_pytorch_differentiates_it(at_limits: co.optimality.OptimumFunction):
 
 def test_jax_differentiates_it(at_limits: co.optimality.OptimumFunction):
     jax = pytest.importorskip("jax")
-    from jax.test_util import check_grads
-
+    check_grads = pytest.importorskip("jax.test_util").check_grads
     with jax.enable_x64(True):
         layer = co.optimality.jax_function(at_limits)
         values = jax.numpy.array(at_limits.base + 0.3 * SPREAD)
