@@ -15,6 +15,7 @@ along         functions of the instant along an optimum, and their derivatives
 optimum_function  optima as functions of parameters, with derivatives
 learning      the same functions for PyTorch and JAX
 active_set    active bounds of a solution
+crossover     active bounds that a barrier leaves open, decided at the exact optimum
 kkt           the linearised and factorised conditions of an optimum
 weights       weights of a cost from recorded motions
 stationarity  weights for which a motion meets the conditions of an optimum

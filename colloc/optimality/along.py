@@ -28,7 +28,7 @@ def expression_in(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
     return ca.densify(value)
 
 
-def by_phase(solution: BaseSolution, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
+def times_by_phase(solution: BaseSolution, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
     """Phases with the indices of their times, and these times since the start of the phase [s]."""
     parts, places = solution.by_phase(t), np.argsort(solution.order(t))
     ends = np.cumsum([times.size for _, times in parts])

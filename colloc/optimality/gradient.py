@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.optimality.along import Samples, by_phase, expression_in
+from colloc.optimality.along import Samples, expression_in, times_by_phase
 from colloc.optimality.kkt import KKTSystem, Rate
 from colloc.optimality.sensitivity import Sensitivity, duration_entries, sensitivity
 from colloc.problem import Instant
@@ -180,7 +180,7 @@ def rate_of_samples(
     times = solution.t if t is None else np.atleast_1d(t)
     rows = weights.reshape(times.size, -1)
     by_x, by_parameters, earlier = np.zeros(kkt.nlp.n_x), np.zeros(kkt.parameters.size), []
-    at = dict((name, (place, seconds)) for name, place, seconds in by_phase(solution, times))
+    at = dict((name, (place, seconds)) for name, place, seconds in times_by_phase(solution, times))
     for name, phase in kkt.nlp.phases.items():
         part = solution.nlp.parts[name]
         if name in at:

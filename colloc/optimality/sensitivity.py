@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
-from colloc.optimality.along import Samples, by_phase, expression_in
+from colloc.optimality.along import Samples, expression_in, times_by_phase
 from colloc.optimality.crossover import crossover
 from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.numbers import ParametrisedNLP, moves, program_in_numbers
@@ -164,7 +164,7 @@ class Sensitivity:
         times = self.solution.t if t is None else finite_array("t", t)
         at = np.atleast_1d(times)
         starts, values = self._starts(change), np.zeros((at.size, 0))
-        for name, place, seconds in by_phase(self.solution, at):
+        for name, place, seconds in times_by_phase(self.solution, at):
             phase, part = self.program.nlp.phases[name], self.solution.nlp.parts[name]
             at_times = Samples(
                 phase, expression_in(phase, fn), seconds, self.kkt.optimum.x[part], self.program.parameters
