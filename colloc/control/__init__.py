@@ -1,4 +1,4 @@
-"""Control of predicted motions: discrete-time systems, iterative LQR, feedback around a solution.
+"""Control of predicted motions: discrete-time systems, iterative LQR, feedback, receding horizons.
 
 state_space states and differences between them
 discrete    systems in discrete time, simulated and linearised
@@ -10,6 +10,9 @@ box         quadratic programs with bounds
 ilqr        iterations of either until the trajectory is optimal
 result      the result of iLQR
 tracking    feedback around a solution
+horizon     the program of a receding horizon
+native      its tables for step.c, which makes steps without Python
+receding    a controller that solves a problem again at every tick
 c_code      torques and feedback in C
 """
 
@@ -18,6 +21,7 @@ from colloc.control.c_code import to_c
 from colloc.control.discrete import Scheme, System, discretise, rollout
 from colloc.control.ilqr import Form, ilqr
 from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
+from colloc.control.receding import Receding, Tick, receding
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
@@ -26,9 +30,9 @@ from colloc.control.tracking import Tracking, time_varying_lqr
 from colloc.support.packages import register_public
 
 __all__ = [
-    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "StateSpace", "System",
-    "Tracking", "TrajectoryObjective", "backward", "control_cost", "discretise", "fitted", "ilqr",
-    "least_squares_step", "output_cost", "response_matrices", "rollout",
+    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Receding", "Residuals", "Scheme", "StateSpace",
+    "System", "Tick", "Tracking", "TrajectoryObjective", "backward", "control_cost", "discretise", "fitted", "ilqr",
+    "least_squares_step", "output_cost", "receding", "response_matrices", "rollout",
     "state_cost", "time_varying_lqr", "to_c",
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ phases            the answer to a motion in phases
 as_guess          a solution as a guess for another problem
 mirror            a whole cycle from half of one, as a guess
 warm_start        start of a solve: a guess, or a solution on another grid
+first_plan        the first motion of a problem that is solved again and again
 more_nodes        a program with additional nodes where limits are exceeded
 solve_error       the error of a failed solve, with the last iterate
 simulation        a motion simulated forward under its torques

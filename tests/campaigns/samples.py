@@ -201,6 +201,12 @@ def tracking() -> control.Tracking:
 
 
 @cache
+def still() -> co.Problem:
+    effort = co.integral(lambda now: ca.sumsqr(now.tau) + ca.sumsqr(now.q))
+    return co.Problem(model(), 1.0, effort, [co.initial(q=0.0, qd=0.0)])
+
+
+@cache
 def residuals() -> control.Residuals:
     return control.fitted(objective(), 3, 4, 2)
 
@@ -291,6 +297,8 @@ OWN = {
     "co.control.least_squares_step": {"x": "np.zeros((4, 4))", "u": "np.zeros((3, 2))"},
     "co.control.time_varying_lqr": {
         "solution": "co.solve(swing(), co.BSpline(6))", "q": "0.01", "qd": "0.1", "tau": "1.0"},
+    "co.control.receding": {
+        "problem": "still()", "tick": "0.1", "guess": "None", "parameters": "None", "deadline": "None", "steps": "1"},
     "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
     "co.control.rollout": {"limits": "None", "reference": "None", "gains": "None"},
     "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.problem.ground.applied": {

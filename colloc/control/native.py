@@ -1,0 +1,312 @@
+"""Tables and memory of step.c, which makes the steps of a controller without Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.control.horizon import START, place_order, rows_of, times_of_variables
+from colloc.kernels import Compile, build_source
+from colloc.solution import Solution
+
+_LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
+_GROUP = 16  # as in step.c
+_DOUBLE, _INT, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_void_p
+_EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi, without Python
+
+
+class _Tables(ctypes.Structure):
+    sizes = (
+        "size", "variables", "rows", "equations", "groups", "limits", "jacobian", "hessian", "starts", "envelope",
+        "values",
+    )  # fmt: skip
+    numbers = ("size_x", "size_g", "jacobian_by", "hessian_by", "limit_sign", "limit", "weight")
+    arrays = (
+        "variable", "place", "size_x", "size_g", "group", "limited", "segment", "segment_first", "segment_length",
+        "segment_value", "jacobian_to", "jacobian_by", "hessian_to", "hessian_by", "equation", "equation_place",
+        "first", "row_start", "limit_of", "limit_sign", "limit", "weight",
+    )  # fmt: skip
+    _fields_ = (*((n, _INT) for n in sizes), *((n, _POINTER) for n in arrays), ("cost", _DOUBLE))
+
+
+class _Memory(ctypes.Structure):
+    of_functions = ("x", "trial", "f", "gradient", "g", "jacobian", "hessian", "lam_f", "lam_g")
+    of_system = ("value", "base", "K", "inverse", "slope", "d", "lam", "rhs", "step", "work", "gap")
+    of_limits = ("t", "z", "s", "b", "residual", "rt", "rs", "dt", "dz", "ds", "by", "side")
+    _fields_ = tuple((name, _POINTER) for name in (*of_functions, *of_system, *of_limits, "item"))
+
+
+class Settings(ctypes.Structure):
+    """Settings of a call of `receding_step`; see step.c."""
+
+    _fields_ = (
+        *((name, _DOUBLE) for name in ("small", "barrier", "tolerance", "seconds")),
+        ("steps", _INT),
+        ("iterations", _INT),
+    )
+
+
+class Result(ctypes.Structure):
+    """The result of a call of `receding_step`; see step.c."""
+
+    _fields_ = (
+        *((name, _INT) for name in ("status", "iterations", "steps", "raised")),
+        *((n, _DOUBLE) for n in ("mu", "residual", "excess", "gap", "change", "cost", "seconds")),
+    )
+
+
+class _Functions(ctypes.Structure):
+    _fields_ = tuple((name, _POINTER) for name in ("evaluate", "first", "second", "values"))
+
+
+class NativeStep:
+    """The program of a plan in C: its tables, its memory, and the functions that its steps call.
+
+    Parameters
+    ----------
+    plan : Solution
+        With `START` rows.
+    price : float
+        Of the excess of a limit by its natural size, relative to the scale of the cost.
+    """
+
+    def __init__(self, plan: Solution, price: float):
+        self.nlp, self.p = plan.nlp, np.array(plan.parameters, dtype=float)
+        self._code = ctypes.CDLL(str(build_source("step", Path(__file__).with_name("step.c").read_text(), Compile())))
+        self._tables(plan, price)
+        self._functions(plan)
+        self.result = Result()
+
+    def step(self, settings: Settings) -> Result:
+        """Make steps from `x`; see step.c."""
+        self._code.receding_step(
+            *map(ctypes.byref, (self._program, self._memory, self._evaluators)), _address(self.sign),
+            _address(self.target), ctypes.byref(settings), ctypes.byref(self.result),
+        )  # fmt: skip
+        return self.result
+
+    def gains(self, rows: np.ndarray) -> np.ndarray:
+        """Derivatives of some rows by the state at the start, in natural sizes, shape (rows, state)."""
+        output, gains = rows.astype(np.int32), np.empty((rows.size, self._program.starts))
+        there = self._code.receding_gains(
+            ctypes.byref(self._program), ctypes.byref(self._memory), _address(self.sign), _address(output),
+            _INT(rows.size), _address(gains),
+        )  # fmt: skip
+        return gains if there else np.zeros_like(gains)
+
+    def _tables(self, plan: Solution, price: float) -> None:
+        nlp, scale = plan.nlp, plan.outcome.scale
+        assert scale is not None
+        variable = np.flatnonzero(nlp.free)
+        of_variable = np.full(nlp.n_x, -1)
+        of_variable[variable] = np.arange(variable.size)
+        row, column = _triplet(nlp.jac_g.sparsity_out(1))
+        lower, upper = nlp.bounds_g
+        start = rows_of(plan, START)
+        equal = np.setdiff1d(np.flatnonzero(lower == upper), start)
+        equation = np.concatenate([equal, start])
+        entries = _by_row(row, of_variable[column], nlp.n_g)
+        place, equation_place = place_order(times_of_variables(plan)[variable], [entries[r] for r in equation])
+        t: dict[str, Any] = {
+            "variable": variable, "place": place, "size_x": nlp.scale_x[variable], "size_g": scale.rows,
+            "equation": equation, "equation_place": equation_place, "cost": scale.cost,
+        }  # fmt: skip
+        t |= _limits(nlp, scale.rows, variable, place, price)
+        chunks = _chunks(nlp)
+        t |= _groups(chunks, t["limit_of"][t["limit_sign"] != 0], nlp.n_g)
+        t |= _segments(chunks, [np.unique(place[seen]) for seen in entries])
+        t["jacobian_to"], t["jacobian_by"] = _jacobian(t, nlp, row, of_variable[column])
+        second = [of_variable[k] for k in _triplet(self.nlp.hess_lag.sparsity_out(0))]
+        first = _envelope(t, *second)
+        widths = np.arange(first.size) - first + 2 * _LANES
+        t["first"], t["row_start"] = first, np.cumsum(widths) - widths - first
+        t["hessian_to"], t["hessian_by"] = _hessian(t, *second)
+        t |= {
+            "size": first.size, "variables": variable.size, "rows": nlp.n_g, "equations": equation.size,
+            "groups": t["group"].size - 1, "limits": t["limit"].size, "jacobian": row.size,
+            "hessian": t["hessian_to"].size, "starts": start.size, "envelope": int(widths.sum()),
+            "values": int(t["segment_length"].sum()),
+        }  # fmt: skip
+        kinds = {name: float if name in _Tables.numbers else np.int32 for name in _Tables.arrays}
+        self._kept = {name: np.ascontiguousarray(t[name], kind) for name, kind in kinds.items()}
+        addresses = {name: array.ctypes.data for name, array in self._kept.items()}
+        self._program = _Tables(**{name: t[name] for name in (*_Tables.sizes, "cost")}, **addresses)
+        self.sign = np.ones(first.size)
+        self.sign[equation_place] = -1
+        self.target = lower[equation] / scale.rows[equation]
+        self.size_start = scale.rows[start]
+        self.size_g = scale.rows
+
+    def _functions(self, plan: Solution) -> None:
+        nlp, program = self.nlp, self._program
+        functions = _functions_of(nlp)
+        padded = program.size + _LANES
+        sizes = {
+            "x": nlp.n_x, "trial": nlp.n_x, "f": 1, "gradient": nlp.n_x, "g": nlp.n_g, "jacobian": program.jacobian,
+            "hessian": program.hessian, "lam_f": 1, "lam_g": nlp.n_g, "value": program.values,
+            "base": program.envelope, "K": program.envelope, "gap": program.equations, "item": nlp.n_g + padded,
+        }  # fmt: skip
+        sizes = dict.fromkeys(_Memory.of_system, padded) | dict.fromkeys(_Memory.of_limits, program.limits) | sizes
+        memory = {name: np.zeros(size) for name, size in sizes.items()}
+        self.memory = memory
+        self.x, self.g = memory["x"], memory["g"]
+        memory["x"][:] = memory["trial"][:] = plan.x
+        memory["lam_f"][:] = 1.0
+        memory["lam_g"][:] = plan.multipliers["g"]
+        self._memory = _Memory(**{name: array.ctypes.data for name, array in memory.items()})
+        names = (
+            (("x", "p"), ("f", "gradient", "g", "jacobian")),
+            (("x", "p", "lam_f", "lam_g"), ("hessian",)),
+            (("trial", "p"), ("f", "g")),
+        )
+        self._buffers = []
+        for function, (arguments, results) in zip(functions, names, strict=True):
+            buffer, trigger = function.buffer()
+            for i, name in enumerate(arguments):
+                buffer.set_arg(i, (self.p if name == "p" else memory[name]).data)  # pyright: ignore[reportCallIssue]
+            for i, name in enumerate(results):
+                buffer.set_res(i, memory[name].data)  # pyright: ignore[reportCallIssue]
+            self._buffers.append((function, buffer, trigger))
+        library = ctypes.CDLL(str(next(Path(ca.__file__).parent.glob("libcasadi.*[!0-9]"))))
+        evaluate = ctypes.cast(getattr(library, _EVALUATE), _POINTER)
+        self._evaluators = _Functions(evaluate, *(_raw(buffer) for _, buffer, _ in self._buffers))
+
+
+def _functions_of(nlp: Any) -> list[ca.Function]:
+    x, p, lam_f, lam_g = (ca.MX.sym(n, k) for n, k in (("x", nlp.n_x), ("p", nlp.n_p), ("f", 1), ("g", nlp.n_g)))
+    f, gradient = nlp.grad_f(x, p)
+    g, jacobian = nlp.jac_g(x, p)
+    second = nlp.hess_lag(x, p, lam_f, lam_g)
+    return [
+        ca.Function("first", [x, p], [ca.densify(f), ca.densify(gradient), ca.densify(g), jacobian]),
+        ca.Function("second", [x, p, lam_f, lam_g], [second]),
+        ca.Function("values", [x, p], [ca.densify(nlp.f(x, p)), ca.densify(nlp.g(x, p))]),
+    ]
+
+
+def _raw(buffer: Any) -> int:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = _POINTER, (ctypes.py_object, ctypes.c_char_p)
+    return pointer(buffer._self(), None)
+
+
+def _address(array: np.ndarray) -> ctypes.c_void_p:
+    return _POINTER(array.ctypes.data)
+
+
+def _triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
+    row, column = pattern.get_triplet()
+    return np.asarray(row, dtype=int), np.asarray(column, dtype=int)
+
+
+def _by_row(row: np.ndarray, variable: np.ndarray, rows: int) -> list[np.ndarray]:
+    """Free variables in every row."""
+    free = variable >= 0
+    row, variable = row[free], variable[free]
+    order = np.argsort(row, kind="stable")
+    return np.split(variable[order], np.searchsorted(row[order], np.arange(1, rows)))
+
+
+def _chunks(nlp: Any) -> list[np.ndarray]:
+    """Rows of a block at one point, at most `_GROUP`, which have the same segments."""
+    chunks = []
+    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
+        for site in range(block.n_slices):
+            rows = first + site * block.n_rows + np.arange(block.n_rows)
+            chunks += np.array_split(rows, -(-rows.size // _GROUP))
+    return chunks
+
+
+def _groups(chunks: Sequence[np.ndarray], limit_of: np.ndarray, n_g: int) -> dict[str, np.ndarray]:
+    """Rows that have limits, and the first one of every group."""
+    has = np.zeros(n_g, dtype=bool)
+    has[limit_of[limit_of < n_g]] = True
+    groups = [rows[has[rows]] for rows in chunks if has[rows].any()]
+    ends = np.cumsum([0, *(group.size for group in groups)])
+    return {"group": ends, "limited": np.concatenate([np.zeros(0, int), *groups])}
+
+
+def _segments(chunks: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Runs of neighbouring places in every row, padded; the same for all rows of a chunk."""
+    first, length, count = [], [], [0]
+    for rows in chunks:
+        together = np.unique(np.concatenate([places[row] for row in rows]))
+        parts = np.split(together, np.flatnonzero(np.diff(together) > _LANES) + 1) if together.size else []
+        first += [part[0] for part in parts] * rows.size
+        length += [-(-(part[-1] - part[0] + 1) // _LANES) * _LANES for part in parts] * rows.size
+        count += [len(parts)] * rows.size
+    lengths = np.array(length, dtype=int)
+    return {
+        "segment": np.cumsum(count), "segment_first": np.array(first, dtype=int), "segment_length": lengths,
+        "segment_value": np.cumsum(lengths) - lengths,
+    }  # fmt: skip
+
+
+def _jacobian(t: dict[str, Any], nlp: Any, row: np.ndarray, variable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where every entry of the Jacobian goes, and its factor."""
+    to, free = np.full(row.size, -1), np.flatnonzero(variable >= 0)
+    key = np.repeat(np.arange(nlp.n_g), np.diff(t["segment"])) * (1 << 32) + t["segment_first"]
+    at = t["place"][variable[free]].astype(np.int64)
+    segment = np.searchsorted(key, row[free] * (1 << 32) + at, side="right") - 1
+    to[free] = t["segment_value"][segment] + at - t["segment_first"][segment]
+    return to, np.where(variable >= 0, t["size_x"][variable], 0.0) / t["size_g"][row]
+
+
+def _limits(nlp: Any, size: np.ndarray, variable: np.ndarray, place: np.ndarray, price: float) -> dict[str, Any]:
+    """Limits of rows, then of variables."""
+    lower, upper = nlp.bounds_g
+    of, sign, limit = [], [], []
+    of_rows = np.arange(nlp.n_g), lower, upper, size
+    of_variables = nlp.n_g + place, nlp.lower[variable], nlp.upper[variable], nlp.scale_x[variable]
+    for number, low, high, by in (of_rows, of_variables):
+        sides = np.column_stack([high, low])
+        used = (np.abs(sides) < 1e19) & (low < high)[:, None]
+        item, side = np.nonzero(used)
+        of.append(number[item])
+        sign.append(1.0 - 2.0 * side)
+        limit.append(sides[item, side] / by[item])
+    missing = -sum(part.size for part in limit) % _LANES
+    padding = {"of": np.zeros(missing, int), "sign": np.zeros(missing), "limit": np.ones(missing)}
+    limits = np.concatenate([*limit, padding["limit"]])
+    return {
+        "limit_of": np.concatenate([*of, padding["of"]]), "limit_sign": np.concatenate([*sign, padding["sign"]]),
+        "limit": limits, "weight": np.full(limits.size, price),
+    }  # fmt: skip
+
+
+def _envelope(t: dict[str, Any], row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """First column of every row of the lower triangle."""
+    size = t["variable"].size + t["equation"].size
+    first, place = np.arange(size), t["place"]
+    free = (row >= 0) & (column >= 0)
+    i, j = place[row[free]], place[column[free]]
+    np.minimum.at(first, np.maximum(i, j), np.minimum(i, j))
+    for row in t["limited"].tolist():
+        places = _places_of_row(t, row)
+        first[places] = np.minimum(first[places], places.min(initial=size))
+    for row, at in zip(t["equation"].tolist(), t["equation_place"].tolist(), strict=True):
+        places = _places_of_row(t, row)
+        first[at] = min(first[at], places.min(initial=size))
+        later = places[places > at]
+        first[later] = np.minimum(first[later], at)
+    return first
+
+
+def _places_of_row(t: dict[str, Any], row: Any) -> np.ndarray:
+    parts = range(t["segment"][row], t["segment"][row + 1])
+    runs = [t["segment_first"][k] + np.arange(t["segment_length"][k]) for k in parts]
+    places = np.concatenate([np.zeros(0, int), *runs])
+    return places[places < t["variable"].size + t["equation"].size]
+
+
+def _hessian(t: dict[str, Any], row: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where every entry of the upper triangle of the Hessian goes, and its factor."""
+    free = (row >= 0) & (column >= 0)
+    i, j = t["place"][row].astype(int), t["place"][column].astype(int)
+    to = t["row_start"][np.maximum(i, j)] + np.minimum(i, j)
+    return np.where(free, to, -1), np.where(free, t["size_x"][row] * t["size_x"][column], 0.0)

@@ -1,0 +1,345 @@
+"""A controller that solves a problem again at every tick, from the measured state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from colloc.control.horizon import MEASURED, TORQUE, from_measured_state, rows_of, shifts
+from colloc.control.native import NativeStep, Settings
+from colloc.problem import Problem
+from colloc.solution import Solution
+from colloc.solution.first_plan import first_plan
+from colloc.support.checks import (
+    InputError,
+    count,
+    finite_number,
+    float_array,
+    instance,
+    spelt,
+    unknown_name,
+)
+from colloc.support.display import short
+from colloc.support.lazy import cached_property
+
+_PRICE = 1e3  # of the excess of a limit by its natural size, in scales of the cost
+_BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
+_SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
+_GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
+_FOREVER = 1e9  # s
+_SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE = range(5)
+
+
+@dataclass(frozen=True, eq=False)
+class Tick:
+    """The answer of a controller at one tick.
+
+    Parameters
+    ----------
+    tau : ndarray, shape (n,) [N m, N]
+        Torques to be held for one tick: those of the plan in the middle of the tick, within the stated torque limits.
+    gains : ndarray, shape (n, state)
+        Derivatives of `tau` by the measured state: q, qd, then `State` unknowns.
+    trusted : bool
+        Whether the plan meets its equations to 1e-3 and its limits to 1e-2 of their natural sizes.
+    message : str
+        The reason why it is not trusted; empty if it is.
+    steps, iterations : int
+        Steps of the plan, and iterations of their quadratic programs.
+    gap, excess : float
+        Largest residual of an equation, and largest excess of a limit, relative to natural sizes.
+    change : float
+        Largest change of the plan in the last step, relative to natural sizes: below about 1e-3 the plan is optimal.
+    cost : float
+        Of the plan.
+    seconds : float
+        Of the steps; without arguments and results of Python, about 0.2 ms.
+    x, parameters : ndarray
+        Decision vector of the plan, and its parameters.
+    first : Solution
+        The first plan, which has the program.
+
+    Examples
+    --------
+    >>> still = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q))
+    >>> hold = co.Problem(two_link(9.81), 0.5, still, [co.initial(q=0.0, qd=0.0)])
+    >>> controller = co.control.receding(hold, co.BSpline(10), tick=0.02)
+    >>> tick = controller(q=(0.1, 0.0), qd=(0.0, 0.0))
+    >>> tick.trusted, tick.plan.at(0.5).q.shape
+    (True, (2,))
+    """
+
+    tau: np.ndarray
+    gains: np.ndarray
+    trusted: bool
+    message: str
+    steps: int
+    iterations: int
+    gap: float
+    excess: float
+    change: float
+    cost: float
+    seconds: float
+    x: np.ndarray
+    parameters: np.ndarray
+    first: Solution
+
+    def __repr__(self) -> str:
+        word = "trusted" if self.trusted else f"not trusted: {self.message}"
+        return f"Tick({word}; {self.steps} steps, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
+
+    @cached_property
+    def plan(self) -> Solution:
+        """The plan, from this tick on."""
+        outcome = replace(self.first.outcome, x=self.x, iterations=self.iterations)
+        return replace(self.first, outcome=outcome, parameters=self.parameters)
+
+
+class Receding:
+    """A controller that improves its plan at every tick; made by `receding`.
+
+    Attributes
+    ----------
+    first : Solution
+        The first plan.
+    tick : float [s]
+
+    Examples
+    --------
+    >>> still = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q))
+    >>> hold = co.Problem(two_link(9.81), 0.5, still, [co.initial(q=0.0, qd=0.0)])
+    >>> controller = co.control.receding(hold, co.BSpline(10), tick=0.02)
+    >>> controller.first.status
+    <Status.SOLVED: 'solved'>
+    """
+
+    def __init__(self, first: Solution, tick: float, steps: int, deadline: float, native: NativeStep):
+        self.first, self.tick = first, tick
+        self._native, self._shifts, self._step_settings = native, shifts(first, tick), (steps, deadline)
+        self._torque = rows_of(first, TORQUE)
+        problem, sizes = first.problem, native.size_g[self._torque]
+        self._lower, self._upper = problem.limits("tau")
+        self._gain_units = sizes[:, None] / native.size_start
+        self._now = np.nan  # time of the last call
+        self._good = first.x.copy(), first.parameters.copy(), 0.0
+        self._states = {state.name: state.size for state in problem.states}
+        self._parameters = _places({p.name: p.value.size for p in problem.all_parameters})
+
+    def __repr__(self) -> str:
+        return f"Receding: {self.first.problem.model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
+
+    def __call__(self, q: Any, qd: Any, *, t: float | None = None, **values: Any) -> Tick:
+        """Torques for the measured state.
+
+        Parameters
+        ----------
+        q, qd : shape (n_q,), (n,) [rad, m], [rad/s, m/s]
+        t : float, optional [s]
+            Time of the measurement: the plan moves on by the whole ticks since the last call. By default by one.
+        **values
+            Parameters of the problem by name, which keep their values until they are changed, and measured `State`
+            unknowns, which are those of the plan by default.
+
+        Returns
+        -------
+        Tick
+            If numbers are not finite, or no step can be made, that of the last plan, which is not trusted.
+
+        Raises
+        ------
+        InputError
+            For unknown names and wrong shapes.
+        """
+        native = self._native
+        self._move_on(t)
+        x, p, multipliers = native.x.copy(), native.p.copy(), native.memory["lam_g"].copy()
+        parameters = self._arguments(q, qd, values)
+        if not np.isfinite(parameters).all():
+            return self._unchanged("the state or a parameter is not finite")
+        native.p[:] = parameters
+        steps, deadline = self._step_settings
+        settings = Settings(_SMALL, _BARRIER, _TOLERANCE, deadline, steps, _ITERATIONS)
+        result = native.step(settings)
+        if not result.steps:
+            native.x[:], native.p[:], native.memory["lam_g"][:] = x, p, multipliers
+            return self._unchanged(_REASONS[result.status])
+        self._good = native.x.copy(), native.p.copy(), self._now
+        gains = native.gains(self._torque) * self._gain_units
+        return self._answer(native.g[self._torque], gains, self._doubt(result))
+
+    def _move_on(self, t: float | None) -> None:
+        """Shift the plan to the present time."""
+        last = self._now
+        now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
+        if now < last:
+            raise InputError(f"t must not go back: it was {short(last)} s, got {short(now)} s")
+        if np.isnan(last):
+            self._good = *self._good[:2], now
+        ticks = 0 if np.isnan(last) else round((now - last) / self.tick)
+        self._now, x = now, self._native.x
+        for _ in range(min(ticks, int(self.first.duration / self.tick) + 1)):
+            for index, shift in self._shifts:
+                x[index] = shift @ x[index]
+        np.clip(x, self._native.nlp.lower, self._native.nlp.upper, out=x)
+
+    def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> np.ndarray:
+        """All parameters, the measured state among them."""
+        model, native, p = self.first.problem.model, self._native, self._native.p.copy()
+        planned = self.first.nlp.grid.layout["states"]
+        parts = [float_array("q", q, (model.n_q,)), float_array("qd", qd, (model.n,))]
+        place = 0
+        for name, size in self._states.items():
+            value = values.get(name, native.x[planned[0, place : place + size]])
+            parts.append(float_array(name, np.atleast_1d(value), (size,)))
+            place += size
+        for name, value in values.items():
+            if name in self._states:
+                continue
+            if name not in self._parameters or name == MEASURED:
+                legal = {*self._parameters, *self._states} - {MEASURED}
+                raise unknown_name("parameter or state", name, sorted(legal))
+            part = self._parameters[name]
+            p[part] = float_array(name, np.atleast_1d(value), (part.stop - part.start,))
+        p[self._parameters[MEASURED]] = np.concatenate(parts)
+        return p
+
+    def _doubt(self, result: Any) -> str:
+        """The reason why a plan is not trusted, or nothing."""
+        if result.status == _LATE:
+            return _REASONS[_LATE]
+        if result.gap > _GAP:
+            return f"equations are off by {result.gap:.2g} of their natural size"
+        if result.excess > _EXCESS:
+            return f"limits are exceeded by {result.excess:.2g} of their natural size: {self._worst()}"
+        return _REASONS[result.status]
+
+    def _worst(self) -> str:
+        """Name of the limit that is exceeded most."""
+        nlp, native = self.first.nlp, self._native
+        lower, upper = nlp.bounds_g
+        beyond = np.maximum(native.g - upper, lower - native.g) / native.size_g
+        beyond[lower == upper] = 0.0
+        outside = np.maximum(native.x - nlp.upper, nlp.lower - native.x) / nlp.scale_x
+        if outside.max(initial=0.0) > beyond.max(initial=0.0):
+            return nlp.variable_name(int(outside.argmax()), native.x)
+        return nlp.row_name(int(beyond.argmax()), native.x)
+
+    def _unchanged(self, message: str) -> Tick:
+        """The torques of the last plan at the present time."""
+        native, (x, p, begun) = self._native, self._good
+        native.result.steps = native.result.iterations = 0
+        plan = replace(self.first, outcome=replace(self.first.outcome, x=x), parameters=p)
+        when = min(self._now - begun + self.tick / 2, self.first.duration)
+        return self._answer(np.asarray(plan.at(when).tau).ravel(), np.zeros_like(self._gain_units), message)
+
+    def _answer(self, tau: np.ndarray, gains: np.ndarray, message: str) -> Tick:
+        native, result = self._native, self._native.result
+        numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
+        copies = native.x.copy(), native.p.copy()
+        tau = np.clip(tau, self._lower, self._upper)
+        return Tick(tau, gains, not message, message, *numbers, result.seconds, *copies, self.first)
+
+
+_REASONS = {
+    _SOLVED: "",
+    _TOO_MANY: "a quadratic program has not converged",
+    _INDEFINITE: "no step: the cost has no minimum nearby",
+    _NOT_FINITE: "no step: a function is not finite",
+    _LATE: "the deadline came before the last step",
+}
+
+
+def _places(sizes: Mapping[str, int]) -> dict[str, slice]:
+    """Consecutive entries by name."""
+    ends = np.cumsum([0, *sizes.values()]).tolist()
+    return {name: slice(a, b) for name, a, b in zip(sizes, ends, ends[1:], strict=False)}
+
+
+@spelt
+def receding(
+    problem: Problem,
+    curve: Any = None,
+    *,
+    tick: float,
+    guess: Any = None,
+    parameters: Mapping[str, Any] | None = None,
+    steps: int = 1,
+    deadline: float | None = None,
+    price: float = _PRICE,
+) -> Receding:
+    """A controller that solves a problem again at every tick, from the measured state.
+
+    The problem is stated as for `solve`, over the horizon. Values that it states at the start are replaced by the
+    measured state. At every tick the last plan is moved on, and improved by one or a few steps of sequential quadratic
+    programming: functions in machine code, a quadratic program by a primal-dual method, without Python. Limits of the
+    problem may be exceeded at a high price, since reality may put a state outside; the answer says so. The first plan
+    is that of one run of `Ipopt`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of fixed duration. Goals that move are its parameters.
+    curve : Transcription, optional
+        As in `solve`.
+    tick : float [s]
+        Time between two calls.
+    guess : optional
+        As in `solve`, such as a solution of the problem.
+    parameters : mapping of str to value, optional
+        As in `solve`; the controller can change them.
+    steps : int
+        Most steps at a tick.
+    deadline : float, optional [s]
+        Time after which a tick returns the last whole step.
+    price : float
+        Of the excess of a limit by its natural size, in scales of the cost: limits are met where it is larger than
+        their multipliers.
+
+    Returns
+    -------
+    Receding
+
+    Raises
+    ------
+    InputError
+        For a free duration, a tick that is not shorter than the horizon, a cost that no variable changes, and a first
+        plan that does not exist.
+    CompileError
+        Without a C compiler.
+
+    See Also
+    --------
+    time_varying_lqr : Feedback around one motion.
+
+    Examples
+    --------
+    >>> goal = co.Parameter("goal", (1.0, 0.5))
+    >>> near = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q - now.goal))
+    >>> limits = co.bounds(tau=(-20.0, 20.0), qd=(-3.0, 3.0))
+    >>> reach = co.Problem(two_link(9.81), 0.5, near, [co.initial(q=0.0, qd=0.0), limits], parameters=[goal])
+    >>> controller = co.control.receding(reach, co.BSpline(10), tick=0.02)
+    >>> tick = controller(q=(0.0, 0.1), qd=(0.0, 0.0), goal=(0.9, 0.5))
+    >>> tick.tau.shape, tick.gains.shape, tick.trusted
+    ((2,), (2, 4), True)
+    """
+    horizon = instance("problem", problem, Problem).horizon
+    tick = finite_number("tick", tick, positive=True)
+    if horizon.lower < horizon.upper:
+        raise InputError("the duration of a horizon must be fixed: give a number of seconds")
+    if tick >= horizon.lower:
+        raise InputError(f"tick must be shorter than the horizon of {short(horizon.lower)} s, got {short(tick)} s")
+    steps = count("steps", steps, at_least=1)
+    late = _FOREVER if deadline is None else finite_number("deadline", deadline, positive=True)
+    price = finite_number("price", price, positive=True)
+    if problem.coordinates is not None or not problem.model.has_plain_velocities:
+        raise InputError("a receding horizon is for trees without ball joints on quaternions")
+    measured = from_measured_state(problem, tick / 2 / horizon.lower)
+    first = first_plan(measured, curve, guess, parameters)
+    if not first.outcome.status.name == "SOLVED":
+        raise InputError(f"no first plan: {first.outcome.status}; look at co.solve(problem, curve)")
+    if first.outcome.scale is None or first.outcome.scale.anchor is not None:
+        raise InputError("no variable changes the cost: a receding horizon needs one, such as the effort")
+    return Receding(first, tick, steps, late, NativeStep(first, price))

@@ -1,0 +1,571 @@
+/* One step of a receding horizon: functions at a decision vector, a quadratic program, the next decision vector.
+
+  minimise    d'H d/2 + g'd + w's
+  subject to  A d = b, C d - s <= u, s >= 0                    (C and u with the signs of lower limits)
+
+in natural sizes, by a primal-dual interior-point method with Mehrotra's corrector. Every limit may be exceeded at the
+price w of its excess s, an exact penalty, so that there is always an answer. Limits are eliminated from the system
+
+  | H + C'Z C   A' |      Z = 1/(t/z + s/(w - z)) for a limit with distance t, multiplier z and excess s,
+  | A           -r |      r a small regularisation,
+
+with variables and equations in the order of time. It is quasi-definite, so that its L D L' exists in this order without
+pivoting (Vanderbei 1995), and is factorised within its envelope: row i has the columns from first[i] on, no more.
+
+Nothing here allocates memory. All arrays belong to the caller. Rows of the Jacobian are segments: runs of neighbouring
+places in the order of time; places of equations within a segment have zeros. Rows side by side with the same segments
+are a group, such as the torques of one node. Segments, vectors, and the envelope's rows behind their diagonals are
+padded to whole registers: with zeros, limits with ones that hold. */
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+typedef double V __attribute__((vector_size(8 * LANES), aligned(8), may_alias)); /* at any address */
+typedef int64_t M __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define AT(x, k) (*(V *)((x) + (k)))
+#define READ(x, k) (*(const V *)((x) + (k)))
+
+enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE };
+#define REGULAR 1e-10      /* r, and what every variable's diagonal is raised by */
+#define TO_THE_LIMIT 0.995 /* longest step, as a fraction of that to the nearest limit */
+#define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
+#define LOOSER 100         /* tolerance of residuals, relative to that of the products */
+#define GROUP 16           /* most rows of a group */
+#define SPARE 512          /* longest segment */
+
+/* The program, in natural sizes: constants of a controller. Entries of CasADi's matrices are in its order. */
+struct program {
+    int32_t size;                  /* N: unknowns of the linear system */
+    int32_t variables;             /* n: free variables */
+    int32_t rows, equations;       /* m; those of them that are equations */
+    int32_t groups;                /* of the rows that have limits */
+    int32_t limits;                /* whole registers of them */
+    int32_t jacobian, hessian;     /* nonzeros of CasADi's matrices */
+    int32_t starts;                /* equations of the start, the last ones of `equation` */
+    int32_t envelope, values;      /* numbers in the envelope and in all segments */
+    const int32_t *variable;       /* (n) entry of x */
+    const int32_t *place;          /* (n) in the linear system */
+    const double *size_x, *size_g; /* (n), (m); natural sizes */
+    const int32_t *group;          /* (groups + 1) first row of every group, by number among the limited rows */
+    const int32_t *limited;        /* rows that have limits, group after group */
+    const int32_t *segment;        /* (m + 1) first segment of every row */
+    const int32_t *segment_first;  /* place */
+    const int32_t *segment_length; /* padded */
+    const int32_t *segment_value;  /* first value */
+    const int32_t *jacobian_to;    /* (jacobian) value of a segment, -1 of a fixed variable */
+    const double *jacobian_by;     /* factor into natural sizes */
+    const int32_t *hessian_to;     /* (hessian) entry of the envelope, -1 of a fixed variable */
+    const double *hessian_by;      /* without the scale of the cost */
+    const int32_t *equation;       /* (equations) row */
+    const int32_t *equation_place; /* (equations) */
+    const int32_t *first;          /* (N) first column of every row of the envelope */
+    const int32_t *row_start;      /* (N) entry (i, j) of the envelope is at row_start[i] + j */
+    const int32_t *limit_of;       /* (limits) row; or m and the place of a variable */
+    const double *limit_sign;      /* 1 of an upper limit, -1 of a lower one, 0 of padding */
+    const double *limit;           /* in natural sizes */
+    const double *weight;
+    double cost;                   /* scale of the cost */
+};
+
+/* The memory of a controller: what functions read and write; the linear system; limits; rows and places, (m + N). */
+struct memory {
+    double *x, *trial, *f, *gradient, *g, *jacobian, *hessian, *lam_f, *lam_g;
+    double *value, *base, *K, *inverse, *slope, *d, *lam, *rhs, *step, *work, *gap;
+    double *t, *z, *s, *b, *residual, *rt, *rs, *dt, *dz, *ds, *by, *side;
+    double *item;
+};
+
+struct result {
+    int32_t status, iterations, steps, raised;
+    double mu, residual, excess, gap, change, cost, seconds;
+};
+
+typedef void evaluator(void *buffer);
+struct functions {
+    evaluator *evaluate;
+    void *first, *second, *values; /* buffers: cost, gradient, rows and Jacobian; Hessian; cost and rows at `trial` */
+};
+
+struct settings {
+    double small;     /* step, in natural sizes, after which no further one is made */
+    double barrier;   /* at the start of a quadratic program */
+    double tolerance; /* of a quadratic program: the sum of all products that are to vanish */
+    double seconds;   /* from now to the deadline */
+    int32_t steps, iterations;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Linear algebra -------------------------------------------------------------------------------------------------- */
+
+static inline double total(V v)
+{
+    double sum = 0;
+    for (int l = 0; l < LANES; l++) sum += v[l];
+    return sum;
+}
+
+static inline V larger(V x, V y) { M m = (M)(x > y); return (V)((m & (M)x) | (~m & (M)y)); }
+
+static inline double largest(V v)
+{
+    double most = v[0];
+    for (int l = 1; l < LANES; l++) most = v[l] > most ? v[l] : most;
+    return most;
+}
+
+static inline double dot(const double *x, const double *y, int n)
+{
+    V a = {0}, b = {0};
+    int k = 0;
+    for (; k + 2 * LANES <= n; k += 2 * LANES)
+        a += READ(x, k) * READ(y, k), b += READ(x, k + LANES) * READ(y, k + LANES);
+    for (; k + LANES <= n; k += LANES) a += READ(x, k) * READ(y, k);
+    double sum = total(a + b);
+    for (; k < n; k++) sum += x[k] * y[k];
+    return sum;
+}
+
+static inline void add(double *y, double by, const double *x, int n)
+{
+    int k = 0;
+    for (; k + LANES <= n; k += LANES) AT(y, k) += by * READ(x, k);
+    for (; k < n; k++) y[k] += by * x[k];
+}
+
+/* L D L' of K in place, row by row: y = D L of a row by dot products with the rows above. Returns the number of pivots
+whose sign is not that of a variable or of an equation. */
+static int factorise(const struct program *p, double *K, double *inverse, const double *sign)
+{
+    int wrong = 0;
+    for (int i = 0; i < p->size; i++) {
+        int low = p->first[i];
+        double *y = K + p->row_start[i];
+        for (int j = low; j < i; j++) {
+            int from = p->first[j] > low ? p->first[j] : low;
+            if (from < j) y[j] -= dot(y + from, K + p->row_start[j] + from, j - from);
+        }
+        double pivot = y[i];
+        for (int j = low; j < i; j++) {
+            double l = y[j] * inverse[j];
+            pivot -= l * y[j], y[j] = l;
+        }
+        if (!(pivot * sign[i] > 1e-14)) wrong++, pivot = sign[i];
+        inverse[i] = 1 / pivot;
+    }
+    return wrong;
+}
+
+static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
+{
+    for (int i = 0; i < p->size; i++) {
+        int low = p->first[i];
+        x[i] -= dot(K + p->row_start[i] + low, x + low, i - low);
+    }
+    for (int i = 0; i < p->size; i++) x[i] *= inverse[i];
+    for (int i = p->size - 1; i >= 0; i--) {
+        int low = p->first[i];
+        add(x + low, -x[i], K + p->row_start[i] + low, i - low);
+    }
+}
+
+/* y = base x, of the symmetric matrix in the envelope. */
+static void times_base(const struct program *p, const double *base, const double *x, double *y)
+{
+    memset(y, 0, p->size * sizeof(double));
+    for (int i = 0; i < p->size; i++) {
+        int low = p->first[i];
+        const double *row = base + p->row_start[i];
+        y[i] += dot(row + low, x + low, i - low) + row[i] * x[i];
+        add(y + low, x[i], row + low, i - low);
+    }
+}
+
+static double row_times(const struct program *p, const double *value, int row, const double *d)
+{
+    V sum = {0};
+    for (int k = p->segment[row]; k < p->segment[row + 1]; k++) {
+        const double *c = value + p->segment_value[k], *at = d + p->segment_first[k];
+        for (int j = 0; j < p->segment_length[k]; j += LANES) sum += READ(c, j) * READ(at, j);
+    }
+    return total(sum);
+}
+
+static void add_row(const struct program *p, const double *value, int row, double by, double *d)
+{
+    for (int k = p->segment[row]; k < p->segment[row + 1]; k++) {
+        const double *c = value + p->segment_value[k];
+        double *at = d + p->segment_first[k];
+        for (int j = 0; j < p->segment_length[k]; j += LANES) AT(at, j) += by * READ(c, j);
+    }
+}
+
+/* Rows i to i + 3 of K += the sum of factor c over the rows c of a group, whose columns are a segment. */
+static inline void add_four(double *const to[4], double factor[4][GROUP], const double *const *c, int count, int length)
+{
+    for (int j = 0; j < length; j += LANES) {
+        V v0 = AT(to[0], j), v1 = AT(to[1], j), v2 = AT(to[2], j), v3 = AT(to[3], j);
+        for (int r = 0; r < count; r++) {
+            V x = READ(c[r], j);
+            v0 += factor[0][r] * x, v1 += factor[1][r] * x, v2 += factor[2][r] * x, v3 += factor[3][r] * x;
+        }
+        AT(to[0], j) = v0, AT(to[1], j) = v1, AT(to[2], j) = v2, AT(to[3], j) = v3;
+    }
+}
+
+/* K += the sum of by c c' over the rows c of a group. What is written behind the diagonal is padding. */
+static void add_squares(const struct program *p, const double *value, const int32_t *rows, int count, const double *by,
+                        double *K)
+{
+    int32_t first = p->segment[rows[0]], end = p->segment[rows[0] + 1], start = p->segment_value[first];
+    double factor[4][GROUP], spare[SPARE], *to[4];
+    const double *c[GROUP];
+    for (int a = first; a < end; a++)
+        for (int i = 0; i < p->segment_length[a] && p->segment_first[a] + i < p->size; i += 4) {
+            double size = 0;
+            for (int r = 0; r < count; r++) {
+                const double *row = value + p->segment_value[p->segment[rows[r]]] + p->segment_value[a] - start + i;
+                for (int q = 0; q < 4; q++) factor[q][r] = by[rows[r]] * row[q], size += fabs(row[q]);
+            }
+            for (int b = first; b <= a && size > 0; b++) {
+                int length = b < a ? p->segment_length[b] : i + 4;
+                for (int q = 0; q < 4; q++) {
+                    int place = p->segment_first[a] + i + q;
+                    to[q] = place < p->size ? K + p->row_start[place] + p->segment_first[b] : spare;
+                }
+                for (int r = 0; r < count; r++)
+                    c[r] = value + p->segment_value[p->segment[rows[r]]] + p->segment_value[b] - start;
+                add_four(to, factor, c, count, length);
+            }
+        }
+}
+
+/* Functions ------------------------------------------------------------------------------------------------------- */
+
+static int all_finite(const double *x, int n)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += x[k] * 0;
+    return sum == 0;
+}
+
+/* Values, the Jacobian as segments, and the matrix of H and A. 0 if something is not finite. */
+static int linearise(const struct program *p, struct memory *m, const struct functions *f)
+{
+    f->evaluate(f->first), f->evaluate(f->second);
+    if (!all_finite(m->f, 1) || !all_finite(m->g, p->rows) || !all_finite(m->gradient, p->variables)
+        || !all_finite(m->jacobian, p->jacobian) || !all_finite(m->hessian, p->hessian))
+        return 0;
+    for (int k = 0; k < p->jacobian; k++)
+        if (p->jacobian_to[k] >= 0) m->value[p->jacobian_to[k]] = m->jacobian[k] * p->jacobian_by[k];
+    memset(m->base, 0, p->envelope * sizeof(double));
+    for (int k = 0; k < p->hessian; k++)
+        if (p->hessian_to[k] >= 0) m->base[p->hessian_to[k]] += m->hessian[k] * p->hessian_by[k] / p->cost;
+    memset(m->slope, 0, p->size * sizeof(double));
+    for (int k = 0; k < p->variables; k++) {
+        int i = p->place[k];
+        m->base[p->row_start[i] + i] += REGULAR;
+        m->slope[i] = m->gradient[p->variable[k]] * p->size_x[k] / p->cost;
+    }
+    for (int e = 0; e < p->equations; e++) {
+        int row = p->equation[e], i = p->equation_place[e];
+        m->base[p->row_start[i] + i] = -REGULAR;
+        for (int k = p->segment[row]; k < p->segment[row + 1]; k++)
+            for (int j = 0; j < p->segment_length[k]; j++) {
+                int at = p->segment_first[k] + j;
+                double v = m->value[p->segment_value[k] + j];
+                if (v != 0) m->base[at < i ? p->row_start[i] + at : p->row_start[at] + i] = v;
+            }
+    }
+    return 1;
+}
+
+/* The quadratic program ------------------------------------------------------------------------------------------- */
+
+/* Of every limit its row times d, with its sign. */
+static void limits_times(const struct program *p, struct memory *m, const double *d, double *v)
+{
+    for (int k = 0; k < p->group[p->groups]; k++)
+        m->item[p->limited[k]] = row_times(p, m->value, p->limited[k], d);
+    memcpy(m->item + p->rows, d, p->size * sizeof(double));
+    for (int k = 0; k < p->limits; k++) v[k] = p->limit_sign[k] * m->item[p->limit_of[k]];
+}
+
+/* The sum of limits' v, with their signs or squared signs, by row and place, to m->item. */
+static void collect(const struct program *p, struct memory *m, const double *v, int squared)
+{
+    memset(m->item, 0, (p->rows + p->size) * sizeof(double));
+    for (int k = 0; k < p->limits; k++) {
+        double sign = squared ? p->limit_sign[k] * p->limit_sign[k] : p->limit_sign[k];
+        m->item[p->limit_of[k]] += sign * v[k];
+    }
+}
+
+/* y += the limits' rows, transposed, times v. */
+static void add_limits(const struct program *p, struct memory *m, const double *v, double *y)
+{
+    collect(p, m, v, 0);
+    for (int k = 0; k < p->group[p->groups]; k++)
+        if (m->item[p->limited[k]] != 0) add_row(p, m->value, p->limited[k], m->item[p->limited[k]], y);
+    for (int i = 0; i < p->size; i++) y[i] += m->item[p->rows + i];
+}
+
+/* Factors of the linear system at the limits' present multipliers; the Hessian is raised until it is convex. */
+static int eliminate(const struct program *p, struct memory *m, const double *sign, struct result *r)
+{
+    for (int k = 0; k < p->limits; k += LANES) {
+        V t = AT(m->t, k), z = AT(m->z, k), s = AT(m->s, k), rest = READ(p->weight, k) - z;
+        AT(m->by, k) = z * rest / (t * rest + s * z);
+    }
+    for (double raise = 0; raise < 1e6; raise = raise == 0 ? 1e-4 : 10 * raise) {
+        memcpy(m->K, m->base, p->envelope * sizeof(double));
+        collect(p, m, m->by, 1);
+        for (int k = 0; k < p->variables; k++) {
+            int i = p->place[k];
+            m->K[p->row_start[i] + i] += raise + m->item[p->rows + i];
+        }
+        for (int k = 0; k < p->groups; k++)
+            add_squares(p, m->value, p->limited + p->group[k], p->group[k + 1] - p->group[k], m->item, m->K);
+        if (!factorise(p, m->K, m->inverse, sign)) return 1;
+        r->raised++;
+    }
+    return 0;
+}
+
+/* The Newton step for t dz + z dt = rt and s d(w - z) + (w - z) ds = rs. m->rhs is minus the gradient of the Lagrangian,
+and minus the residuals of equations. */
+static void newton(const struct program *p, struct memory *m)
+{
+    for (int k = 0; k < p->limits; k += LANES) {
+        V z = AT(m->z, k), rest = READ(p->weight, k) - z;
+        AT(m->side, k) = AT(m->by, k) * (AT(m->rt, k) / z - AT(m->rs, k) / rest - AT(m->residual, k));
+        AT(m->dz, k) = -AT(m->side, k);
+    }
+    memcpy(m->step, m->rhs, p->size * sizeof(double));
+    add_limits(p, m, m->dz, m->step);
+    substitute(p, m->K, m->inverse, m->step);
+    limits_times(p, m, m->step, m->dz);
+    for (int k = 0; k < p->limits; k += LANES) {
+        V z = AT(m->z, k), rest = READ(p->weight, k) - z;
+        V dz = AT(m->dz, k) = AT(m->by, k) * AT(m->dz, k) + AT(m->side, k);
+        AT(m->dt, k) = (AT(m->rt, k) - AT(m->t, k) * dz) / z;
+        AT(m->ds, k) = (AT(m->rs, k) + AT(m->s, k) * dz) / rest;
+    }
+}
+
+/* The longest step up to 1 that keeps t, s, z and w - z positive. */
+static double longest(const struct program *p, const struct memory *m)
+{
+    V most = {0};
+    for (int k = 0; k < p->limits; k += LANES) {
+        V z = AT(m->z, k), dz = AT(m->dz, k);
+        most = larger(-AT(m->dt, k) / AT(m->t, k), most);
+        most = larger(-AT(m->ds, k) / AT(m->s, k), most);
+        most = larger(-dz / z, most);
+        most = larger(dz / (READ(p->weight, k) - z), most);
+    }
+    double step = TO_THE_LIMIT / largest(most);
+    return step < 1 ? step : 1;
+}
+
+/* The sum of all products that are to vanish, after a step. */
+static double products(const struct program *p, const struct memory *m, double step)
+{
+    V sum = {0};
+    for (int k = 0; k < p->limits; k += LANES) {
+        V z = AT(m->z, k) + step * AT(m->dz, k);
+        sum += (AT(m->t, k) + step * AT(m->dt, k)) * z;
+        sum += (AT(m->s, k) + step * AT(m->ds, k)) * (READ(p->weight, k) - z);
+    }
+    return total(sum);
+}
+
+/* A start with all products equal to the barrier at d = 0. */
+static void begin(const struct program *p, struct memory *m, double barrier)
+{
+    memset(m->d, 0, p->size * sizeof(double));
+    for (int k = 0; k < p->limits; k++) {
+        double w = p->weight[k], t = fmax(m->b[k], sqrt(barrier)), z = fmin(barrier / t, 0.5 * w);
+        m->t[k] = t, m->z[k] = z, m->s[k] = barrier / (w - z);
+    }
+}
+
+/* The residuals at d; the largest one. */
+static double residuals(const struct program *p, struct memory *m)
+{
+    times_base(p, m->base, m->d, m->rhs);
+    for (int i = 0; i < p->size; i++) m->rhs[i] = -m->rhs[i] - m->slope[i];
+    for (int e = 0; e < p->equations; e++) m->rhs[p->equation_place[e]] -= m->gap[e];
+    for (int k = 0; k < p->limits; k++) m->side[k] = -m->z[k];
+    add_limits(p, m, m->side, m->rhs);
+    limits_times(p, m, m->d, m->residual);
+    double most = 0;
+    for (int i = 0; i < p->size; i++) most = fmax(most, fabs(m->rhs[i]));
+    V v = {0};
+    for (int k = 0; k < p->limits; k += LANES) {
+        V off = AT(m->residual, k) = AT(m->b, k) + AT(m->s, k) - AT(m->residual, k) - AT(m->t, k);
+        v = larger(larger(off, -off), v);
+    }
+    return fmax(most, largest(v));
+}
+
+/* Solve the quadratic program: d and the multipliers of its equations in m->d, those of limits in m->z. */
+static int solve(const struct program *p, struct memory *m, const double *sign, const struct settings *s, double deadline,
+                 struct result *r)
+{
+    begin(p, m, s->barrier);
+    for (int it = 0;; it++) {
+        r->residual = residuals(p, m);
+        memset(m->dz, 0, p->limits * sizeof(double));
+        double sum = products(p, m, 0), count = fmax(2 * p->limits, 1);
+        r->mu = sum / count;
+        if (!(r->residual < 1e100) || !(sum < 1e100)) return NOT_FINITE;
+        if (r->residual < LOOSER * s->tolerance && sum < s->tolerance) return SOLVED;
+        if (it >= s->iterations) return TOO_MANY;
+        if (now() > deadline) return LATE;
+        r->iterations++;
+        if (!eliminate(p, m, sign, r)) return INDEFINITE;
+        for (int k = 0; k < p->limits; k += LANES) {
+            AT(m->rt, k) = -AT(m->t, k) * AT(m->z, k);
+            AT(m->rs, k) = -AT(m->s, k) * (READ(p->weight, k) - AT(m->z, k));
+        }
+        newton(p, m);
+        double ratio = products(p, m, longest(p, m)) / sum, target = r->mu * ratio * ratio * ratio;
+        target = fmax(target, 0.1 * s->tolerance / count);
+        for (int k = 0; k < p->limits; k += LANES) {
+            AT(m->rt, k) += target - AT(m->dt, k) * AT(m->dz, k);
+            AT(m->rs, k) += target + AT(m->ds, k) * AT(m->dz, k);
+        }
+        newton(p, m);
+        double step = longest(p, m);
+        add(m->d, step, m->step, p->size);
+        for (int k = 0; k < p->limits; k += LANES) {
+            AT(m->t, k) += step * AT(m->dt, k);
+            AT(m->z, k) += step * AT(m->dz, k);
+            AT(m->s, k) += step * AT(m->ds, k);
+        }
+    }
+}
+
+/* Steps ----------------------------------------------------------------------------------------------------------- */
+
+/* The distances of x and its rows from their limits, to m->b, and the residuals of equations. Returns the sum of all
+residuals and excesses by their weights; the largest ones in `r`. */
+static double measure(const struct program *p, struct memory *m, const double *x, const double *target,
+                      double of_equations, struct result *r)
+{
+    double sum = 0;
+    r->gap = r->excess = 0;
+    for (int k = 0; k < p->group[p->groups]; k++) {
+        int row = p->limited[k];
+        m->item[row] = m->g[row] / p->size_g[row];
+    }
+    for (int k = 0; k < p->variables; k++) m->item[p->rows + p->place[k]] = x[p->variable[k]] / p->size_x[k];
+    for (int e = 0; e < p->equations; e++) {
+        int row = p->equation[e];
+        m->gap[e] = m->g[row] / p->size_g[row] - target[e];
+        r->gap = fmax(r->gap, fabs(m->gap[e])), sum += of_equations * fabs(m->gap[e]);
+    }
+    for (int k = 0; k < p->limits; k++) {
+        int of = p->limit_of[k];
+        m->b[k] = p->limit_sign[k] * (p->limit[k] - (p->limit_sign[k] != 0 ? m->item[of] : 0)) + (p->limit_sign[k] == 0);
+        if (m->b[k] < 0) r->excess = fmax(r->excess, -m->b[k]), sum -= p->weight[k] * m->b[k];
+    }
+    return sum;
+}
+
+/* Multipliers of all rows in CasADi's terms, for the next Hessian. */
+static void multipliers(const struct program *p, struct memory *m)
+{
+    collect(p, m, m->z, 0);
+    memset(m->lam_g, 0, p->rows * sizeof(double));
+    for (int k = 0; k < p->group[p->groups]; k++) {
+        int row = p->limited[k];
+        m->lam_g[row] = m->item[row] / p->size_g[row] * p->cost;
+    }
+    for (int e = 0; e < p->equations; e++) {
+        int row = p->equation[e];
+        m->lam_g[row] = m->d[p->equation_place[e]] / p->size_g[row] * p->cost;
+    }
+}
+
+/* The next x along d: the whole step, or a shorter one where that would raise the merit. */
+static int advance(const struct program *p, struct memory *m, const struct functions *f, const double *target,
+                   struct result *r)
+{
+    double of_equations = 1, length = 1, merit = 0;
+    for (int e = 0; e < p->equations; e++) of_equations = fmax(of_equations, 2 * fabs(m->d[p->equation_place[e]]));
+    double before = *m->f / p->cost + measure(p, m, m->x, target, of_equations, r);
+    r->change = 0;
+    for (int k = 0; k < p->variables; k++) r->change = fmax(r->change, fabs(m->d[p->place[k]]));
+    for (int tries = 0; tries < 4; tries++, length *= 0.3) {
+        for (int k = 0; k < p->variables; k++) {
+            int i = p->variable[k];
+            m->trial[i] = m->x[i] + length * p->size_x[k] * m->d[p->place[k]];
+        }
+        f->evaluate(f->values);
+        merit = *m->f / p->cost + measure(p, m, m->trial, target, of_equations, r);
+        if (merit <= before + 1e-3 * fabs(before)) break;
+    }
+    if (!(fabs(merit) < 1e100)) return 0;
+    for (int k = 0; k < p->variables; k++) m->x[p->variable[k]] = m->trial[p->variable[k]];
+    r->cost = *m->f;
+    return 1;
+}
+
+/* Steps from x, which they replace; x is always that of the last whole step. */
+EXPORT int receding_step(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
+                         const double *target, const struct settings *s, struct result *r)
+{
+    double begun = now(), deadline = begun + s->seconds;
+    memset(r, 0, sizeof *r);
+    while (r->steps < s->steps && r->status == SOLVED) {
+        r->status = NOT_FINITE;
+        if (!linearise(p, m, f)) break;
+        measure(p, m, m->x, target, 1, r);
+        r->status = solve(p, m, sign, s, deadline, r);
+        if (r->status == NOT_FINITE || r->status == INDEFINITE || (r->status == LATE && r->residual > LATE_GAP)) break;
+        if (!advance(p, m, f, target, r)) {
+            r->status = NOT_FINITE;
+            break;
+        }
+        multipliers(p, m);
+        r->steps++;
+        if (r->change < s->small) break;
+        if (now() > deadline && r->steps < s->steps) r->status = LATE;
+    }
+    r->seconds = now() - begun;
+    return r->status;
+}
+
+/* Derivatives of some rows by the targets of the last `starts` equations, in natural sizes: (outputs, starts). The
+limits are those of the end of the last quadratic program, not of its last factors. Returns 0 if there are none. */
+EXPORT int receding_gains(const struct program *p, struct memory *m, const double *sign, const int32_t *output,
+                          int outputs, double *gains)
+{
+    struct result r = {0};
+    if (!eliminate(p, m, sign, &r)) return 0;
+    for (int k = 0; k < p->starts; k++) {
+        memset(m->step, 0, p->size * sizeof(double));
+        m->step[p->equation_place[p->equations - p->starts + k]] = 1;
+        substitute(p, m->K, m->inverse, m->step);
+        for (int j = 0; j < outputs; j++) gains[j * p->starts + k] = row_times(p, m->value, output[j], m->step);
+    }
+    return 1;
+}

@@ -1,0 +1,149 @@
+"""A receding horizon: its optimum is that of IPOPT, its loop is closed, and it has a word for whatever goes wrong."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.two_link import two_link
+
+ARM = two_link(9.81)
+GOAL = co.Parameter("goal", (1.0, 0.5))
+NEAR = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q - now.goal) + 0.01 * ca.sumsqr(now.qd))
+LIMITS = co.bounds(tau=(-25.0, 25.0), qd=(-3.0, 3.0))
+
+
+def reach(start=(0.0, 0.0), speed=(0.0, 0.0), more=()):
+    return co.Problem(ARM, 0.6, NEAR, [co.initial(q=start, qd=speed), LIMITS, *more], parameters=[GOAL])
+
+
+@pytest.fixture(scope="module")
+def controller():
+    return co.control.receding(reach(), co.BSpline(10), tick=0.02, steps=8)
+
+
+def fresh(**options):
+    return co.control.receding(reach(), co.BSpline(10), tick=0.02, **options)
+
+
+def test_a_converged_plan_is_the_optimum_of_ipopt_with_limits_active(controller):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, qd = 0.4 * rng.standard_normal(2), 1.5 * rng.uniform(-1, 1, 2)
+        tick = controller(q, qd, goal=(1.0, 0.5))
+        other = co.solve(reach(q, qd), co.BSpline(10))
+        assert tick.trusted, tick.message
+        assert tick.change < 1e-5
+        assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+        np.testing.assert_allclose(tick.plan.at(0.3).q, other.at(0.3).q, atol=1e-4)
+        np.testing.assert_allclose(tick.plan.at(0.01).tau.ravel(), tick.tau, atol=1e-6)
+
+
+def test_gains_are_the_derivatives_of_the_torque_by_the_state(controller):
+    q, qd, step = np.array([0.2, 0.1]), np.array([0.5, -0.2]), 1e-3
+    gains = controller(q, qd).gains
+    for k in range(4):
+        move = step * np.eye(4)[k]
+        sides = [controller(q + sign * move[:2], qd + sign * move[2:]).tau for sign in (1, -1)]
+        np.testing.assert_allclose(gains[:, k], (sides[0] - sides[1]) / (2 * step), rtol=5e-3, atol=5e-3)
+
+
+def test_the_loop_reaches_a_goal_that_moves_with_one_step_a_tick():
+    controller, plant = fresh(), co.control.discretise(ARM, 0.002)
+    x, errors, speeds = np.zeros(4), [], []
+    for k in range(100):
+        goal = np.array([1.0, 0.5]) + 0.2 * np.sin(2 * np.pi * 0.5 * 0.02 * k)
+        tick = controller(x[:2], x[2:], t=0.02 * k, goal=goal)
+        assert tick.trusted, tick.message
+        assert tick.steps == 1
+        for _ in range(10):
+            x = plant.step(0, x, tick.tau)
+        errors.append(np.abs(x[:2] - goal).max())
+        speeds.append(np.abs(x[2:]).max())
+    assert max(errors[40:]) < 0.15  # it lags behind a goal whose speed it does not know
+    assert max(speeds) < 3.0 * 1.01
+
+
+def test_a_state_outside_its_limits_has_a_plan_back_inside_and_a_word():
+    controller = fresh(steps=4)
+    tick = controller((0.0, 0.0), (4.0, 0.0))  # faster than 3 rad/s
+    assert not tick.trusted
+    assert "limits are exceeded by 0.33 of their natural size: qd[shoulder]" in tick.message
+    speeds = tick.plan.at(np.linspace(0.2, 0.6, 9)).qd
+    assert np.abs(speeds).max() < 3.0 + 1e-3
+    assert np.abs(tick.tau).max() <= 25.0
+
+
+def test_numbers_that_are_not_finite_give_the_torque_of_the_last_plan():
+    controller = fresh()
+    first = controller((0.0, 0.0), (0.0, 0.0))
+    tick = controller((np.nan, 0.0), (0.0, 0.0))
+    assert not tick.trusted
+    assert tick.message == "the state or a parameter is not finite"
+    np.testing.assert_allclose(tick.tau, first.plan.at(0.03).tau.ravel(), atol=1e-9)
+    assert controller((0.0, 0.0), (0.0, 0.0), goal=(np.inf, 0.0)).message == tick.message
+    assert controller((0.0, 0.0), (0.0, 0.0)).trusted
+
+
+def test_a_plan_of_which_no_function_is_finite_is_kept():
+    barrier = co.path(lambda now: ca.sqrt(0.7 - now.q[0]), lower=0.1)  # undefined beyond 0.7 rad
+    controller = co.control.receding(reach(more=[barrier]), co.BSpline(10), tick=0.02, steps=3)
+    assert controller((0.0, 0.0), (0.0, 0.0), goal=(0.3, 0.0)).trusted
+    tick = controller((0.9, 0.0), (0.0, 0.0))
+    assert not tick.trusted
+    assert np.isfinite(tick.tau).all()
+
+
+def test_a_deadline_ends_the_steps():
+    controller = fresh(steps=50, deadline=1e-9)
+    tick = controller((0.3, 0.0), (1.0, 0.0))
+    assert not tick.trusted
+    assert tick.message == "the deadline came before the last step"
+    assert tick.steps == 0
+    assert np.isfinite(tick.tau).all()
+
+
+def test_random_ticks_raise_nothing_and_answer_in_limits():
+    controller, rng = fresh(), np.random.default_rng(1)
+    for _ in range(500):
+        size = 10.0 ** rng.uniform(-3, 4)
+        values = size * rng.standard_normal(6)
+        if rng.uniform() < 0.1:
+            values[rng.integers(6)] = rng.choice([np.nan, np.inf, -np.inf, 1e300])
+        tick = controller(values[:2], values[2:4], goal=values[4:])
+        assert np.isfinite(tick.tau).all()
+        assert np.abs(tick.tau).max() <= 25.0
+        assert tick.trusted == (not tick.message)
+    for _ in range(60):
+        tick = controller((0.0, 0.0), (0.0, 0.0), goal=(0.5, 0.5))
+    assert tick.trusted, tick.message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tick": 0.7}, "tick must be shorter than the horizon of 0.6 s, got 0.7 s"),
+        ({"tick": 0.02, "steps": 0}, "steps must be"),
+        ({"tick": 0.02, "deadline": -1.0}, "deadline must be"),
+    ],
+)
+def test_wrong_arguments_are_named(options, message):
+    with pytest.raises(co.InputError, match=message):
+        co.control.receding(reach(), co.BSpline(10), **options)
+
+
+def test_problems_without_a_receding_horizon_are_refused():
+    free = co.Problem(ARM, co.Free(0.5, 1.0), NEAR, [co.initial(q=0.0, qd=0.0)], parameters=[GOAL])
+    with pytest.raises(co.InputError, match="the duration of a horizon must be fixed"):
+        co.control.receding(free, co.BSpline(10), tick=0.02)
+    top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+    spin = co.Problem(top, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [co.initial(qd=0.0)])
+    with pytest.raises(co.InputError, match="trees without ball joints on quaternions"):
+        co.control.receding(spin, co.BSpline(10), tick=0.02)
+
+
+def test_wrong_measurements_are_named(controller):
+    with pytest.raises(co.InputError, match=r"q must have shape \(2,\), got"):
+        controller((0.0, 0.0, 0.0), (0.0, 0.0))
+    with pytest.raises(co.InputError, match="no parameter or state named 'gaol'; did you mean 'goal'"):
+        controller((0.0, 0.0), (0.0, 0.0), gaol=(1.0, 1.0))
