@@ -135,6 +135,10 @@ def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
     try:
         with refused(path, "is refused by MuJoCo"):  # by an error that names the element and the line
             return library.MjModel.from_xml_path(str(file)), warnings
+    except InputError as error:
+        if "opening file" not in str(error):
+            raise
+        raise InputError(f"{error}: MuJoCo needs meshes and pictures too, where the file says that they are") from None
     finally:
         library.set_mju_user_warning(before)
 

@@ -15,7 +15,7 @@ import numpy as np
 from colloc.formats.limits import Exchanged, NewLimits, replaceable
 from colloc.formats.mjcf import resolved_couplings, rotation_of
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
-from colloc.formats.urdf import UNDRIVEN, UNLIMITED, doubt, possible_body
+from colloc.formats.urdf import ACCELERATION, GEAR, ROTOR, UNDRIVEN, UNLIMITED, doubt, possible_body, rotor_at_joint
 from colloc.formats.xml import by_name, child_of, lines_of, numbers_in, others, read_root, text_of, wrong
 from colloc.loops import Frame, Loop, prismatic_loop, revolute_loop, spherical_loop, weld
 from colloc.model.ball import BALLS, QUATERNION, ball_chain
@@ -306,7 +306,7 @@ class _SdfReader:
     def _carried(self, link: str, name: str) -> list[Body]:
         """The body of a link on its joint, with massless bodies before it if that has several coordinates."""
         joint, kind = self._joints[name], self._joints[name].get("type", "")
-        known = ("parent", "child", "pose", "axis", "axis2", "thread_pitch", "screw_thread_pitch")
+        known = ("parent", "child", "pose", "axis", "axis2", "thread_pitch", "screw_thread_pitch", GEAR, ROTOR)
         for tag in others(joint, known):
             self.notes.leave_out(f"<{tag}>", "joints", name)
         parent, _ = self._ends(joint)
@@ -341,7 +341,16 @@ class _SdfReader:
         known = ("xyz", "limit", "dynamics", "mimic", "use_parent_model_frame", "initial_position")
         for other in others(element, known):
             self.notes.leave_out(f"<{other}>", "axes of joints", name)
-        return Joint(place, screw, place, self._limits_of(element, kind, name), name, self._passive(element, name))
+        passive = replace(self._passive(element, name), armature=self._armature(joint))
+        return Joint(place, screw, place, self._limits_of(element, kind, name), name, passive)
+
+    def _armature(self, joint: Element) -> float:
+        """Inertia of the rotor of a joint of one coordinate, behind its gear; zero without one."""
+        rotor, what = joint.find(ROTOR), f"joint {joint.get('name')!r}"
+        if rotor is None or joint.find("axis2") is not None:
+            return 0.0
+        with lines_of(rotor):
+            return rotor_at_joint(_number(joint, ROTOR, what, 0.0), _number(joint, GEAR, what, 1.0))
 
     def _pitch(self, joint: Element) -> float:
         """Advance of a screw [m/rad]; zero for other joints."""
@@ -378,12 +387,12 @@ class _SdfReader:
         if limit is None:
             return Limits()
         what, found = f"joint {name!r}", {}
-        for tag in others(limit, ("lower", "upper", "effort", "velocity")):
+        for tag in others(limit, ("lower", "upper", "effort", "velocity", ACCELERATION)):
             self.notes.leave_out(f"<{tag}>", "limits of joints", name)
         if kind != "continuous" and not self._limits.replaces(name, "position"):
             with replaceable("position", name):
                 found["position"] = _number(limit, "lower", what, -math.inf), _number(limit, "upper", what, math.inf)
-        for quantity, tag in (("torque", "effort"), ("velocity", "velocity")):
+        for quantity, tag in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", ACCELERATION)):
             if limit.find(tag) is not None and not self._limits.replaces(name, quantity):
                 with replaceable(quantity, name):
                     size = _number(limit, tag, what, math.inf)

@@ -45,9 +45,11 @@ from colloc.support.files import check_path, refused
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ENDS = "parent", "child"
+GEAR, ROTOR, ACCELERATION = "drake:gear_ratio", "drake:rotor_inertia", "drake:acceleration"  # as Drake writes them
 _BOUNDS = {"boundmass", "boundinertia"}  # of MuJoCo's compiler, which `to_urdf` writes
 Color = tuple[float, float, float, float]
 UNDRIVEN = Limits(torque=(0.0, 0.0))  # of a free base
+_LISTED = 6  # joints that a hint names
 
 
 @spelt
@@ -68,11 +70,11 @@ def from_urdf(
 
     Links become bodies; joints keep their names, in the order of a walk from the root. Joints of all types are read,
     with origins, axes, limits of position, effort, velocity and acceleration, damping, friction, and mimicked joints
-    (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates of
-    `floating`, from j_tx on, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links without mass at
-    the tips, on fixed joints, are frames and become markers of the model as well. The one parent that a file of a tool
-    does not have, such as the hand that carries a gripper, is its base. Where nothing moves, as in the file of a table,
-    the shapes are a scene, without a model. The report lists elements of other programs.
+    (`Model.couplings`), the inertials of links, and the rotors of Drake's files as armatures. A floating joint "j" has
+    the coordinates of `floating`, from j_tx on, a planar one j_t1 and j_t2 in its plane and j_r about its normal. Links
+    without mass at the tips, on fixed joints, are frames and become markers of the model as well. The one parent that a
+    file of a tool does not have, such as the hand that carries a gripper, is its base. Where nothing moves, as in the
+    file of a table, the shapes are a scene, without a model. The report lists elements of other programs.
 
     Parameters
     ----------
@@ -151,6 +153,7 @@ def from_urdf(
     bounds = [set(compiler.keys()) <= _BOUNDS for compiler in robot.iterfind("mujoco/*")]
     for tag in others(robot, (*known, "mujoco") if all(bounds) else known):
         reader.notes.leave_out(f"<{tag}>", "the robot")
+    gears = reader.transmissions(robot, joints)
     ends: dict[str, Coupling] = {}
     couplings = {name: _coupling(name, joints, ends) for name in joints if reader.mimics(name, joints)}
     companion = Companion() if loops is None else read_companion(loops)
@@ -172,7 +175,6 @@ def from_urdf(
         model = Model(bodies, gravity, robot.get("name") or "robot", markers, couplings)
         doubt(model)
         model = model.frozen(held) if held else model
-    gears = reader.gears(robot, joints)
     postures = {} if srdf is None else read_postures(srdf, model, reader.notes)
     children = {name: child_of(joint, "child", f"joint {name!r}").get("link", "") for name, joint in joints.items()}
     ties, motors = companion.loops(links, children), companion.driven(model.joint_names, joints, reader.notes)
@@ -276,6 +278,7 @@ class _UrdfReader:
         self._folder, self._colors = folder, colors
         self.shapes: list[LinkShape] = []
         self.kinds: Mapping[str, str] = {}
+        self._armatures: dict[str, float] = {}
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
         self._still: set[str] = set()  # links that nothing moves
@@ -395,19 +398,38 @@ class _UrdfReader:
             place,
             _limits(joint, kind, name, self._limits, self.exchanged),
             name=name,
-            passive=Passive(damping, friction=friction),
+            passive=Passive(damping, armature=self._armatures.get(name, 0.0), friction=friction),
         )
 
-    def gears(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
-        """Ratios of transmissions, by joints; other elements are left out."""
+    def transmissions(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
+        """Ratios of transmissions, by joints; rotors become armatures of joints, and other elements are left out."""
         ratios: dict[str, float] = {}
         for transmission in robot.iter("transmission"):
-            self.notes.leave_out("<transmission> but for gear ratios", "the robot", transmission.get("name", ""))
-            driven = [joint.get("name") for joint in transmission.iter("joint")]
+            name = transmission.get("name", "")
+            driven = [joint.get("name", "") for joint in transmission.iter("joint")]
+            rotors, gears = (list(transmission.iter(tag)) for tag in (ROTOR, GEAR))
+            one = len(driven) == 1 and driven[0] in joints and len(rotors) <= 1 and len(gears) <= 1
+            kept = "gear ratios and rotors" if one and rotors else "gear ratios"
+            self.notes.leave_out(f"<transmission> but for {kept}", "the robot", name)
+            if not one:
+                continue
             reductions = {_ratio(reduction) for reduction in transmission.iter("mechanicalReduction")}
-            if len(driven) == 1 and driven[0] in joints and len(reductions) == 1 and (ratio := reductions.pop()):
-                ratios[str(driven[0])] = ratio
+            if gears:
+                reductions = {number_of(gears[0], "value", f"{GEAR} of transmission {name!r}")}
+            if len(reductions) == 1 and (ratio := reductions.pop()):
+                ratios[driven[0]] = ratio
+            if rotors:
+                rotor = number_of(rotors[0], "value", f"{ROTOR} of transmission {name!r}")
+                with lines_of(rotors[0]):
+                    self._armatures[driven[0]] = rotor_at_joint(rotor, ratios.get(driven[0], 1.0) if gears else 1.0)
         return ratios
+
+
+def rotor_at_joint(rotor: float, gear: float) -> float:
+    """Inertia of a rotor behind a gear, at the joint, as Drake has it: the ratio squared times that of the rotor."""
+    if rotor < 0:
+        raise InputError(f"{ROTOR} must not be negative, got {rotor:g}")
+    return gear**2 * rotor
 
 
 def possible_body(body: Body, inertia: str, notes: Notes) -> Body:
@@ -430,18 +452,24 @@ def possible_body(body: Body, inertia: str, notes: Notes) -> Body:
 
 def doubt(model: Model) -> None:
     """Issue warnings for joints that cannot move or have no motor, one for all joints of a kind."""
-    driven = [joint for joint in model.joints if joint.limits is not UNDRIVEN]
-    still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
-    idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
-    stuck = [joint.name or "" for joint in driven if joint.moves and joint.limits.position == (0.0, 0.0)]
-    if stuck:
-        warn(f"joint {shown(stuck)} cannot move: position limits are 0 to 0; limits={{'position': None}} lifts them")
-    if still:
-        warn(f"joint {shown(still)} cannot move: the velocity limit is 0; limits={{'velocity': None}} lifts it")
-    if idle:
+    driven = [joint for joint in model.joints if joint.moves and joint.limits is not UNDRIVEN]
+
+    def zero(quantity: str) -> tuple[str, str]:
+        """Joints whose limits are zero, and the argument that lifts these, as text; empty if there are none."""
+        names = [joint.name or "" for joint in driven if getattr(joint.limits, quantity) == (0.0, 0.0)]
+        lifted = "None" if len(names) == len(driven) else f"{{{', '.join(f'{n!r}: None' for n in names[:_LISTED])}"
+        lifted += "" if lifted == "None" else ", ...}" if len(names) > _LISTED else "}"
+        return shown(names) if names else "", f"limits={{{quantity!r}: {lifted}}}"
+
+    for quantity, said in (("position", "position limits are 0 to 0"), ("velocity", "the velocity limit is 0")):
+        names, lifting = zero(quantity)
+        if names:
+            warn(f"joint {names} cannot move: {said}; {lifting} lifts {'them' if quantity == 'position' else 'it'}")
+    names, lifting = zero("torque")
+    if names:
         warn(
-            f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; if it is "
-            'unknown, limits={"torque": None} lifts it'
+            f"joint {names} has no motor: the effort limit is 0, which holds the torque at zero; if it is unknown, "
+            f"{lifting} lifts it"
         )
 
 
@@ -499,7 +527,13 @@ def _limits(joint: Element, kind: str, name: str, new: NewLimits, exchanged: Exc
         with replaceable("position", name):
             lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
         limits["position"] = _unlimited(lower), _unlimited(upper)
-    for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
+    keys = (
+        ("torque", "effort"),
+        ("velocity", "velocity"),
+        ("acceleration", "acceleration"),
+        ("acceleration", ACCELERATION),
+    )
+    for quantity, key in keys:
         if limit.get(key) is not None and not new.replaces(name, quantity):
             with replaceable(quantity, name):
                 size = _unlimited(number_of(limit, key, f"limit of {what}"))

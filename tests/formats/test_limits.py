@@ -79,7 +79,7 @@ def test_limits_in_mjcf(tmp_path):
 
 
 def test_an_effort_of_zero_is_doubted_with_the_argument_that_lifts_it(urdf):
-    with pytest.warns(co.support.InputWarning, match=r"unknown, limits=\{\"torque\": None\} lifts it"):
+    with pytest.warns(co.support.InputWarning, match=r"unknown, limits=\{'torque': None\} lifts it"):
         from_urdf(urdf(effort=0.0))
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=(1.0, 0.5), qd=0.0)]
     with pytest.warns(co.support.InputWarning):

@@ -561,7 +561,7 @@ REFUSED = {
     "circle": ('<mujoco><include file="model.xml"/></mujoco>', r"is refused by MuJoCo: .*already included"),
     "mesh": (
         '<mujoco><asset><mesh name="m" file="none.stl"/></asset><worldbody/></mujoco>',
-        r"is refused by MuJoCo: .*none.stl",
+        r"is refused by MuJoCo: .*none.stl.*: MuJoCo needs meshes and pictures too",
     ),
 }
 

@@ -366,3 +366,22 @@ def test_links_without_an_inertial_have_that_of_the_format(tmp_path: Path):
     reading = read(tmp_path, model_of('<link name="rod"/>', HINGE))
     assert float(reading.model.bodies[0].mass) == 1.0
     assert reading.changed == ("link 'rod' has no <inertial>: it has 1 kg and 1 kg m2, by the rules of the format",)
+
+
+def test_rotors_and_limits_of_acceleration_are_those_of_drake(tmp_path: Path):
+    text = (
+        f'<sdf version="1.7"><model name="m"><link name="rod">{ROD}</link><joint name="j" type="revolute">'
+        "<parent>world</parent><child>rod</child><axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>1</upper>"
+        "<drake:acceleration>8.65</drake:acceleration></limit></axis><drake:gear_ratio>160</drake:gear_ratio>"
+        "<drake:rotor_inertia>{}</drake:rotor_inertia></joint></model></sdf>"
+    )
+    path = tmp_path / "rotor.sdf"
+    path.write_text(text.format(7.5e-5))
+    reading = co.formats.from_sdf(path)
+    assert reading.left_out == ()
+    assert reading.model.joints[0].limits.acceleration == (-8.65, 8.65)
+    # Steiner's moment of the rod, and the rotor's inertia times the ratio squared.
+    assert co.Evaluator(reading.model).mass_matrix([0.3]).item() == pytest.approx(0.1 + 0.25 + 160**2 * 7.5e-5)
+    path.write_text(text.format(-1))
+    with pytest.raises(co.InputError, match=r"drake:rotor_inertia must not be negative, got -1 \(line 1\)"):
+        co.formats.from_sdf(path)

@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -433,11 +434,11 @@ def test_what_others_put_there_is_reported_and_what_they_say_of_links_is_handed_
     reading = co.formats.from_urdf(written(tmp_path, STRANGE))
     assert reading.left_out == (
         "2 <gazebo> of the robot",
+        "2 <transmission> but for gear ratios of the robot: t1, t2",
         "2 <contact> of links: base, arm",
         "1 <self_filter> of links: base",
         "1 <calibration> of joints: turn",
         "1 <kinematic> of joints: turn",
-        "2 <transmission> but for gear ratios of the robot: t1, t2",
     )
     assert dict(reading.gears) == {"turn": -50.0}
     mesh, box = reading.shapes
@@ -633,3 +634,60 @@ def test_an_inertia_that_no_body_has_is_as_given_on_a_free_base(tmp_path, balls,
     text = f'<robot name="b"><link name="b"><inertial><mass value="0"/>{tensor}</inertial></link></robot>'
     model = co.formats.from_urdf(written(tmp_path, text), base="free", inertia="given", balls=balls).model
     assert co.Evaluator(model).mass_matrix(model.neutral)[3, 3] == pytest.approx(moment)
+
+
+def rotor(joint: str, gear: str, inertia: str) -> str:
+    """A transmission as Drake's models have it, with a reduction of 1 beside Drake's own."""
+    return (
+        f'<transmission name="to {joint}"><joint name="{joint}"/><actuator name="m"><mechanicalReduction>1'
+        f'</mechanicalReduction>{gear}<drake:rotor_inertia value="{inertia}"/></actuator></transmission>'
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rotors_of_drakes_files_are_armatures_as_pinocchio_adds_them(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    text = random_urdf(rng, 6)
+    there: Any = pin.buildModelFromXML(text)
+    names = list(there.names[1:])
+    gears, rotors = rng.uniform(-160, 160, len(names)).tolist(), rng.uniform(1e-5, 1e-4, len(names)).tolist()
+    motors = [
+        rotor(n, f'<drake:gear_ratio value="{g}"/>', f"{r}") for n, g, r in zip(names, gears, rotors, strict=True)
+    ]
+    reading = co.formats.from_urdf(written(tmp_path, text.replace("</robot>", "".join(motors) + "</robot>")))
+    assert dict(reading.gears) == dict(zip(names, gears, strict=True))
+    for name, gear, inertia in zip(names, gears, rotors, strict=True):
+        there.armature[there.joints[there.getJointId(name)].idx_v] = gear**2 * inertia
+    model = reading.model
+    q, qd, qdd = rng.normal(size=(3, model.n))
+    configuration, rates = in_pinocchio(there, model.joint_names, q, [qd, qdd])
+    torques = pin.rnea(there, there.createData(), configuration, *rates)
+    bare = [
+        replace(body.joint, passive=replace(body.joint.passive, damping=0.0, friction=None)) for body in model.bodies
+    ]
+    moved = co.Model([replace(b, joint=j) for b, j in zip(model.bodies, bare, strict=True)], model.gravity)
+    expected = [torques[there.joints[there.getJointId(name)].idx_v] for name in model.joint_names]
+    np.testing.assert_allclose(co.Evaluator(moved).torque(q, qd, qdd), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("gear", "inertia", "words"),
+    [("", "-1e-4", "must not be negative"), ("", "much", "drake:rotor_inertia of transmission 'to j'"),
+     ('<drake:gear_ratio value="x"/>', "1", "drake:gear_ratio of transmission 'to j'")],
+)  # fmt: skip
+def test_wrong_rotors_are_refused(tmp_path, gear, inertia, words):
+    with pytest.raises(co.InputError, match=words):
+        co.formats.from_urdf(written(tmp_path, robot(LINKS + hinge() + rotor("j", gear, inertia))))
+
+
+def test_a_hint_lifts_the_limits_of_some_joints_only(tmp_path):
+    axis, end = '<axis xyz="0 1 0"/>', '<parent link="b"/><child link="c"/>'
+    driven = hinge(f'{axis}<limit lower="0" upper="1" effort="3" velocity="1"/>', kind="revolute")
+    idle = hinge(f'{axis}<limit lower="0" upper="1" effort="0" velocity="1"/>', kind="revolute", ends=end)
+    text = robot(LINKS + '<link name="c"/>' + driven + idle.replace('name="j"', 'name="k"'))
+    with pytest.warns(
+        co.support.InputWarning, match=r"joint k has no motor.* limits=\{'torque': \{'k': None\}\} lifts"
+    ):
+        co.formats.from_urdf(written(tmp_path, text))
+    model = co.formats.from_urdf(written(tmp_path, text), limits={"torque": {"k": None}}).model
+    assert [joint.limits.torque for joint in model.joints if joint.moves] == [(-3.0, 3.0), (-math.inf, math.inf)]
