@@ -8,7 +8,7 @@ the same variables and by the same quadrature.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -99,8 +99,8 @@ def _keeps_duration(problem: Problem | Phases, k: int) -> bool:
     costs = [_level(part, k) for part in _parts(problem)]
     if not all(cost.is_duration for cost in costs):
         return False
-    *of_phases, whole = (sum(term.weight for term in cost.terms) for cost in costs)
-    return len(set(of_phases)) <= 1 and sum(of_phases[:1]) + whole > 0
+    *each, whole = (sum(term.weight for term in cost.terms) for cost in costs)
+    return len(set(each)) <= 1 and sum(each[:1]) + whole > 0
 
 
 def _rate(cost: Cost, now: Any) -> ca.SX:
@@ -170,7 +170,7 @@ def _phases_at_level(problem: Phases, bounds: Sequence[float]) -> Phases:
                 start = [initial(states={state: 0.0})] if name == names[0] or not problem.in_sequence else []
                 phases[name] = replace(phases[name], unknowns=unknowns, subject_to=[*phases[name].subject_to, *start])
         ends = names[-1:] if problem.in_sequence else names
-        value = partial(_of_phases, costs, _level(problem, k), state, ends)
+        value = partial(of_phases, costs, _level(problem, k), state, ends)
         if k < now:
             rows.append(boundary(value, upper=bounds[k], name=f"{state} kept"))
         elif k == now:
@@ -179,7 +179,7 @@ def _phases_at_level(problem: Phases, bounds: Sequence[float]) -> Phases:
     return replace(problem, phases=phases, subject_to=rows, **whole)
 
 
-def _of_phases(costs: dict[str, Cost], whole: Cost, state: str, complete: list[str], ends: Any) -> ca.SX:
+def of_phases(costs: Mapping[str, Cost], whole: Cost, state: str, complete: list[str], ends: Any) -> ca.SX:
     """A cost of phases or cases at their ends; integrals are complete at the ends of some of them."""
     total = ca.SX(0)
     for name, cost in costs.items():

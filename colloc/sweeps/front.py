@@ -6,17 +6,18 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from colloc.problem import Cost, Problem
-from colloc.problem.goals import ROWS, SLIGHT, at_goals, goal_names, labelled
+from colloc.problem import Cost, Phases, Problem
+from colloc.problem.cost import NOTHING
+from colloc.problem.goals import ROWS, SLIGHT, ByPhase, at_goals, goal_names, labelled, minimizing, weighted_sum
 from colloc.refinement import SolutionWarning, solve
 from colloc.refinement.starts import Curves
-from colloc.solution import Solution
+from colloc.solution import PhasesSolution, Solution
 from colloc.solver import Solver
 from colloc.solver.scaling import scale_at
 from colloc.support.checks import InputError, as_tuple, count, instance, shortened, spelt, unknown_name
@@ -24,6 +25,7 @@ from colloc.support.display import Table, Tabular, short
 from colloc.support.threads import tracked
 from colloc.sweeps.sweep import sweep
 from colloc.sweeps.table import Sweep
+from colloc.transcription import DeferredNLP
 
 _MOST = 3  # costs
 _FLAT = 1e-3  # of a cost: with a smaller range there is no trade
@@ -42,7 +44,7 @@ class Front(Tabular):
     weights : ndarray, shape (n, k)
         Weights with whose sum of costs a point is stationary; their ratio is the rate at which costs are traded there.
         They add up to one when each is multiplied by the range of its cost.
-    solutions : tuple of Solution or None
+    solutions : tuple of Solution, PhasesSolution or None
     reasons : tuple of str
         Reasons of failures; empty for points with a solution.
 
@@ -61,7 +63,7 @@ class Front(Tabular):
     names: tuple[str, ...]
     values: np.ndarray
     weights: np.ndarray
-    solutions: tuple[Solution | None, ...]
+    solutions: tuple[Solution | PhasesSolution | None, ...]
     reasons: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -87,7 +89,7 @@ class Front(Tabular):
         ]
         return np.flatnonzero(worse)
 
-    def solution(self, point: int) -> Solution:
+    def solution(self, point: int) -> Solution | PhasesSolution:
         """The motion of a point; InputError with the reason if it failed."""
         solution = self.solutions[count("point", point, at_least=0, at_most=len(self) - 1)]
         if solution is None:
@@ -97,9 +99,9 @@ class Front(Tabular):
     @property
     def constants(self) -> dict[str, np.ndarray]:
         """Unknown constants of the problem along the front, each shape (n, size)."""
-        made = next(solution for solution in self.solutions if solution is not None).problem.constants
-        named = {unknown.name: unknown.size for unknown in made}
-        found = [{} if solution is None else solution.constants for solution in self.solutions]
+        made = next(solution for solution in self.solutions if solution is not None).problem
+        named = {unknown.name: unknown.size for phase in made.phases.values() for unknown in phase.constants}
+        found = [{} if solution is None else _constants(solution) for solution in self.solutions]
         return {
             name: np.array([values.get(name, np.full(size, np.nan)) for values in found])
             for name, size in named.items()
@@ -117,11 +119,15 @@ class Front(Tabular):
         return Table(f"Front of {', '.join(self.names)}", header, rows, notes)
 
 
+def _constants(solution: Solution | PhasesSolution) -> dict[str, np.ndarray]:
+    return {name: value for phase in solution.phases.values() for name, value in phase.constants.items()}
+
+
 @spelt
 @tracked
 def pareto_front(
-    problem: Problem,
-    costs: Sequence[Cost] | Mapping[str, Cost],
+    problem: Problem | Phases,
+    costs: Sequence[Any] | Mapping[str, Any],
     curve: Curves | None = None,
     *,
     points: int = 10,
@@ -141,10 +147,11 @@ def pareto_front(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem, Phases or Cases
         Its `minimize` is not used.
-    costs : sequence of Cost, or mapping of str to Cost
-        Two or three, with names in a mapping.
+    costs : sequence, or mapping of str
+        Two or three, with names in a mapping. Each is a Cost; of phases and cases it is the sum over all of them, or a
+        mapping of their names to costs.
     curve : optional
         As in `solve`.
     points : int
@@ -154,7 +161,7 @@ def pareto_front(
     folder, executor :
         Of the points between the ends, as in `sweep`.
     tol, solver, progress :
-        As in `solve`.
+        As in `solve`. With `tol`, all points are solved on the finest grid of an end, so that they can be compared.
 
     Returns
     -------
@@ -163,7 +170,7 @@ def pareto_front(
     Raises
     ------
     InputError
-        For other numbers of costs, or costs that do not conflict.
+        For other numbers of costs, costs that do not conflict, or cases with `worst`.
     SolveError
         If a cost cannot be minimised alone.
 
@@ -182,12 +189,16 @@ def pareto_front(
     >>> bool(table["effort"][0] < table["effort"][1] < table["effort"][2])
     True
     """
-    instance("problem", problem, Problem)
+    instance("problem", problem, Problem | Phases)
+    if isinstance(problem, Phases) and problem.worst:
+        raise InputError(f"cases of a front must have worst=0, got {problem.worst:g}: each of its costs is a sum")
     count("points", points, at_least=3)
-    names, given = _named(costs)
+    names, given = _named(problem, costs)
     parts = labelled(given)
     how: dict[str, Any] = {"tol": tol, "solver": solver, "progress": progress}
     ends = _ends(problem, parts, curve, guess, how)
+    if tol is not None:
+        curve = _finest([solution for solution, _ in ends])
     values = np.array([_values(solution, scales) for solution, scales in ends])
     least, ranges = values.min(axis=0), np.ptp(values, axis=0)
     flat = ranges <= _FLAT * np.abs(values).max(axis=0)
@@ -202,43 +213,65 @@ def pareto_front(
     return _assembled(names, ends, ranges, table)
 
 
-def _named(costs: Any) -> tuple[tuple[str, ...], list[Cost]]:
+def _finest(solutions: Sequence[Solution | PhasesSolution]) -> Any:
+    """The curve, or curves, of the solution with the most variables."""
+    finest = max(solutions, key=lambda solution: solution.x.size)
+    curves = {name: phase.curve for name, phase in finest.phases.items()}
+    return curves[""] if isinstance(finest, Solution) else curves
+
+
+def _named(problem: Problem | Phases, costs: Any) -> tuple[tuple[str, ...], list[ByPhase]]:
     named = dict(costs) if isinstance(costs, Mapping) else {}
-    each = [instance("cost", cost, Cost, "see co.integral") for cost in (named.values() or as_tuple("costs", costs))]
+    each = [_by_phase(problem, cost) for cost in (named.values() or as_tuple("costs", costs))]
     if not 2 <= len(each) <= _MOST:
         raise InputError(f"costs of a front must be two or three, got {len(each)}")
-    names = tuple(named) or tuple(" + ".join(term.name for term in cost.terms) for cost in each)
+    names = tuple(named) or tuple(
+        " + ".join(dict.fromkeys(term.name for cost in by_phase.values() for term in cost.terms)) for by_phase in each
+    )
     if len(set(names)) < len(names):
         raise InputError(f'costs must have different names, as in {{"effort": cost}}, got {shortened(names)}')
     return names, each
 
 
+def _by_phase(problem: Problem | Phases, cost: Any) -> ByPhase:
+    """A cost of every phase; those that a mapping does not name have none."""
+    if isinstance(problem, Problem) or not isinstance(cost, Mapping):
+        instance("cost", cost, Cost, "see co.integral")
+        return {name: cost for name in problem.phases}
+    for name, part in cost.items():
+        if name not in problem.phases:
+            raise unknown_name(problem.noun, name, problem.phases)
+        instance(f"cost of {problem.noun} {name!r}", part, Cost, "see co.integral")
+    return {name: cost.get(name, NOTHING) for name in problem.phases}
+
+
 End = tuple[Any, list[float]]
 
 
-def _ends(problem: Problem, costs: Sequence[Cost], curve: Any, guess: Any, how: Mapping[str, Any]) -> list[End]:
+def _ends(
+    problem: Problem | Phases, costs: Sequence[ByPhase], curve: Any, guess: Any, how: Mapping[str, Any]
+) -> list[End]:
     """The optimum of every cost with a little of the others, and the factors of the costs in that sum."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SolutionWarning)  # the ends are judged, not this motion
-        first: Any = solve(replace(problem, minimize=costs[0]), curve, guess=guess, **how)
-    each = [first.nlp.for_problem(replace(problem, minimize=cost)) for cost in costs]
+        first: Any = solve(minimizing(problem, costs[0]), curve, guess=guess, **how)
+    recipes = DeferredNLP.of(first.nlp).recipes
+    each = [DeferredNLP(minimizing(problem, cost), recipes).built for cost in costs]
     sizes = np.array([scale_at(nlp, first.x, first.parameters).cost for nlp in each])
     ends: list[End] = []
     for k in range(len(costs)):
         scales = (np.where(np.arange(len(costs)) == k, 1.0, SLIGHT) / sizes).tolist()
-        total = sum((scale * cost for scale, cost in zip(scales, costs, strict=True)), start=Cost(()))
-        end = solve(replace(problem, minimize=total), curve, guess=ends[0][0] if ends else first, **how)
+        total = minimizing(problem, weighted_sum(costs, scales))
+        end = solve(total, curve, guess=ends[0][0] if ends else first, **how)
         ends.append((end, scales))
     return ends
 
 
-def _of_costs(terms: Mapping[str, float], number: int) -> np.ndarray:
-    """Sums of the terms of each cost, by the numbers with which their names begin."""
-    return np.array([sum(v for name, v in terms.items() if name.startswith(f"{k + 1}.")) for k in range(number)])
-
-
-def _values(solution: Solution, scales: Sequence[float]) -> np.ndarray:
-    return _of_costs(solution.terms, len(scales)) / np.array(scales)
+def _values(solution: Solution | PhasesSolution, scales: Sequence[float]) -> np.ndarray:
+    """The costs, whose terms have names that begin with their numbers."""
+    terms = [item for phase in solution.phases.values() for item in phase.terms.items()]
+    sums = [sum(value for name, value in terms if name.startswith(f"{k}.")) for k in range(1, len(scales) + 1)]
+    return np.array(sums) / np.array(scales)
 
 
 def _between(number: int, points: int) -> np.ndarray:
@@ -271,7 +304,7 @@ def _assembled(names: tuple[str, ...], ends: Sequence[End], ranges: np.ndarray, 
     return Front(names, np.array(values), np.array(weights), solutions, reasons)
 
 
-def _multipliers(solution: Solution) -> np.ndarray:
+def _multipliers(solution: Solution | PhasesSolution) -> np.ndarray:
     """Multipliers of the rows of the goals."""
     nlp = solution.nlp
     k = next(k for k, block in enumerate(nlp.constraints) if block.name == ROWS)

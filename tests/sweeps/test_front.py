@@ -84,6 +84,67 @@ def test_three_costs_fill_a_triangle():
     plt.close(page)
 
 
+def in_two_phases() -> co.Phases:
+    """The reach, cut in two halves of 0.4 s."""
+    start, end = reach().subject_to
+    first, second = (co.Problem(two_link(9.81), 0.4, subject_to=[row]) for row in (start, end))
+    return co.Phases({"away": first, "there": second})
+
+
+def test_a_front_of_phases_is_that_of_the_motion_they_make():
+    """Collocation on four intervals in each of two phases is collocation on eight intervals."""
+    curves = {"away": co.Radau(4), "there": co.Radau(4)}
+    front = co.sweeps.pareto_front(in_two_phases(), [EFFORT, HAND], curves, points=5, progress=False)
+    np.testing.assert_allclose(front.values, between_effort_and_hand().values, rtol=1e-4)
+    np.testing.assert_allclose(front.weights, between_effort_and_hand().weights, rtol=1e-2)
+    assert isinstance(front.solution(2), co.solution.PhasesSolution)
+
+
+def test_costs_of_single_phases_are_traded():
+    costs = {"first half": {"away": EFFORT}, "second half": {"there": EFFORT}}
+    front = co.sweeps.pareto_front(in_two_phases(), costs, co.Radau(4), points=3, progress=False)
+    first, second = front.weights[1].tolist()
+    weighed = {
+        name: replace(phase, minimize=weight * EFFORT)
+        for (name, phase), weight in zip(in_two_phases().phases.items(), (first, second), strict=True)
+    }
+    best = co.solve(co.Phases(weighed), co.Radau(4), guess=front.solution(1), progress=False)
+    values = np.array([best["away"].cost, best["there"].cost]) / (first, second)
+    np.testing.assert_allclose(values, front.values[1], rtol=2e-3)
+
+
+def test_a_front_of_cases_shares_their_constants():
+    """Any point is the optimum of its weighted sum, in which the cases have one stiffness."""
+    stiffness = co.Unknown("stiffness", lower=0.0, upper=100.0, guess=5.0, constant=True, unit="N m/rad")
+    spring = co.Load("elbow", moment=lambda now: ca.vertcat(0, 0, -now.stiffness * now.q[1]))
+
+    def swing(angle: float, minimize: co.problem.Cost) -> co.Problem:
+        ends = [co.initial(q=0.0, qd=0.0), co.final(q=angle, qd=0.0)]
+        return co.Problem(two_link(), 0.5, minimize, ends, unknowns=[stiffness], loads=[spring])
+
+    soft = co.final_cost(lambda now: now.stiffness**2, name="stiff")
+    costs = {"effort": EFFORT, "stiff": {"near": soft}}
+    cases = co.Cases({"near": swing(0.3, EFFORT), "far": swing(1.0, EFFORT)})
+    front = co.sweeps.pareto_front(cases, costs, co.Radau(8), points=4, progress=False)
+    assert front.failed.size == front.dominated.size == 0
+    first, second = front.weights[1].tolist()
+    weighed = co.Cases({"near": swing(0.3, first * EFFORT + second * soft), "far": swing(1.0, first * EFFORT)})
+    best = co.solve(weighed, co.Radau(8), progress=False)
+    assert front.constants["stiffness"][1, 0] == pytest.approx(best["near"].constants["stiffness"][0], rel=2e-3)
+    assert front["stiff"][1] == pytest.approx(front.constants["stiffness"][1, 0] ** 2, rel=1e-6)
+    with pytest.raises(co.InputError, match="worst=0"):
+        co.sweeps.pareto_front(replace(cases, worst=0.5), costs, co.Radau(8), progress=False)
+    with pytest.raises(co.InputError, match="'near'"):
+        co.sweeps.pareto_front(cases, {"effort": EFFORT, "stiff": {"nearer": soft}}, co.Radau(8), progress=False)
+
+
+def test_with_a_tolerance_all_points_are_on_the_grid_of_an_end():
+    front = co.sweeps.pareto_front(reach(), [EFFORT, HAND], co.Radau(3), points=3, tol=1e-2, progress=False)
+    sizes = [front.solution(k).x.size for k in range(3)]
+    assert sizes[1] >= max(sizes[0], sizes[2]) > co.transcribe(reach(), co.Radau(3)).n_x
+    assert all(front.solution(k).status is co.solver.Status.SOLVED for k in range(3))
+
+
 def test_a_figure_of_two_costs():
     page = co.plot.front(between_effort_and_hand())
     assert (page.axes[0].get_xlabel(), page.axes[0].get_ylabel()) == ("effort", "hand")
