@@ -102,6 +102,12 @@ def times_of_variables(plan: Solution) -> np.ndarray:
     return times
 
 
+def row_times(plan: Solution) -> np.ndarray:
+    """Normalised time of every row, shape (n_g,)."""
+    blocks = plan.nlp.constraints
+    return np.concatenate([np.zeros(0), *(np.repeat(block.sites.s, block.n_rows) for block in blocks)])
+
+
 def rows_of(plan: Solution, name: str) -> np.ndarray:
     """Rows of a constraint."""
     blocks = zip(plan.nlp.constraints, plan.nlp.offsets, plan.nlp.offsets[1:], strict=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.control.horizon import MEASURED, TORQUE, from_measured_state, rows_of, shifts
+from colloc.control.horizon import MEASURED, TORQUE, from_measured_state, row_times, rows_of, shifts, times_of_variables
 from colloc.control.native import NativeStep, Settings
 from colloc.problem import Problem
 from colloc.solution import Solution
@@ -29,6 +29,7 @@ _PRICE = 1e3  # of the excess of a limit by its natural size, in scales of the c
 _BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
 _SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
 _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
+_LOST = 0.1  # residual of equations of a plan from which no further step is made
 _FOREVER = 1e9  # s
 _SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE = range(5)
 
@@ -44,7 +45,7 @@ class Tick:
     gains : ndarray, shape (n, state)
         Derivatives of `tau` by the measured state: q, qd, then `State` unknowns.
     trusted : bool
-        Whether the plan meets its equations to 1e-3 and its limits to 1e-2 of their natural sizes.
+        Whether the plan meets its equations to 1e-3 and its limits after the start to 1e-2 of their natural sizes.
     message : str
         The reason why it is not trusted; empty if it is.
     steps, iterations : int
@@ -122,6 +123,7 @@ class Receding:
         self._torque = rows_of(first, TORQUE)
         problem, sizes = first.problem, native.size_g[self._torque]
         self._lower, self._upper = problem.limits("tau")
+        self._after_start = row_times(first) > 0, times_of_variables(first) > 0
         self._gain_units = sizes[:, None] / native.size_start
         self._now = np.nan  # time of the last call
         self._good = first.x.copy(), first.parameters.copy(), 0.0
@@ -155,7 +157,6 @@ class Receding:
         """
         native = self._native
         self._move_on(t)
-        x, p, multipliers = native.x.copy(), native.p.copy(), native.memory["lam_g"].copy()
         parameters = self._arguments(q, qd, values)
         if not np.isfinite(parameters).all():
             return self._unchanged("the state or a parameter is not finite")
@@ -164,11 +165,16 @@ class Receding:
         settings = Settings(_SMALL, _BARRIER, _TOLERANCE, deadline, steps, _ITERATIONS)
         result = native.step(settings)
         if not result.steps:
-            native.x[:], native.p[:], native.memory["lam_g"][:] = x, p, multipliers
-            return self._unchanged(_REASONS[result.status])
+            answer = self._unchanged(_REASONS[result.status])
+            if result.status != _LATE:
+                self._rest(parameters[self._parameters[MEASURED]])
+            return answer
         self._good = native.x.copy(), native.p.copy(), self._now
         gains = native.gains(self._torque) * self._gain_units
-        return self._answer(native.g[self._torque], gains, self._doubt(result))
+        answer = self._answer(native.g[self._torque], gains, self._doubt(result))
+        if result.gap > _LOST:
+            self._rest(parameters[self._parameters[MEASURED]])
+        return answer
 
     def _move_on(self, t: float | None) -> None:
         """Shift the plan to the present time."""
@@ -212,20 +218,28 @@ class Receding:
             return _REASONS[_LATE]
         if result.gap > _GAP:
             return f"equations are off by {result.gap:.2g} of their natural size"
-        if result.excess > _EXCESS:
-            return f"limits are exceeded by {result.excess:.2g} of their natural size: {self._worst()}"
+        if result.excess > _EXCESS and (exceeded := self._exceeded()):
+            return exceeded
         return _REASONS[result.status]
 
-    def _worst(self) -> str:
-        """Name of the limit that is exceeded most."""
+    def _exceeded(self) -> str:
+        """The limit that is exceeded most after the start, where the measured state may be outside of its limits."""
         nlp, native = self.first.nlp, self._native
-        lower, upper = nlp.bounds_g
+        (lower, upper), (in_rows, in_variables) = nlp.bounds_g, self._after_start
         beyond = np.maximum(native.g - upper, lower - native.g) / native.size_g
-        beyond[lower == upper] = 0.0
+        beyond = np.where(in_rows & (lower < upper), beyond, 0.0)
         outside = np.maximum(native.x - nlp.upper, nlp.lower - native.x) / nlp.scale_x
-        if outside.max(initial=0.0) > beyond.max(initial=0.0):
-            return nlp.variable_name(int(outside.argmax()), native.x)
-        return nlp.row_name(int(beyond.argmax()), native.x)
+        outside = np.where(in_variables, outside, 0.0)
+        most = max(float(beyond.max(initial=0.0)), float(outside.max(initial=0.0)))
+        if most <= _EXCESS:
+            return ""
+        of_variable = outside.max(initial=0.0) == most
+        name = (
+            nlp.variable_name(int(outside.argmax()), native.x)
+            if of_variable
+            else nlp.row_name(int(beyond.argmax()), native.x)
+        )
+        return f"limits are exceeded by {most:.2g} of their natural size: {name}"
 
     def _unchanged(self, message: str) -> Tick:
         """The torques of the last plan at the present time."""
@@ -234,6 +248,13 @@ class Receding:
         plan = replace(self.first, outcome=replace(self.first.outcome, x=x), parameters=p)
         when = min(self._now - begun + self.tick / 2, self.first.duration)
         return self._answer(np.asarray(plan.at(when).tau).ravel(), np.zeros_like(self._gain_units), message)
+
+    def _rest(self, state: np.ndarray) -> None:
+        """Begin again from a plan that stays at a state."""
+        native, layout = self._native, self.first.nlp.grid.layout
+        native.x[:] = self.first.x
+        native.x[layout["q"]] = state[: layout["q"].shape[1]]
+        native.memory["lam_g"][:] = 0.0
 
     def _answer(self, tau: np.ndarray, gains: np.ndarray, message: str) -> Tick:
         native, result = self._native, self._native.result

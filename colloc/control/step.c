@@ -40,6 +40,7 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE };
 #define REGULAR 1e-10      /* r, and what every variable's diagonal is raised by */
 #define TO_THE_LIMIT 0.995 /* longest step, as a fraction of that to the nearest limit */
 #define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
+#define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
 #define GROUP 16           /* most rows of a group */
 #define SPARE 512          /* longest segment */
@@ -87,7 +88,7 @@ struct memory {
 };
 
 struct result {
-    int32_t status, iterations, steps, raised;
+    int32_t status, iterations, steps, raised; /* the last counts factors of Hessians that were not convex */
     double mu, residual, excess, gap, change, cost, seconds;
 };
 
@@ -326,24 +327,22 @@ static void add_limits(const struct program *p, struct memory *m, const double *
     for (int i = 0; i < p->size; i++) y[i] += m->item[p->rows + i];
 }
 
-/* Factors of the linear system at the limits' present multipliers; the Hessian is raised until it is convex. */
+/* Factors of the linear system at the limits' present multipliers; the quadratic program is made convex
+by raising the diagonal of its Hessian. */
 static int eliminate(const struct program *p, struct memory *m, const double *sign, struct result *r)
 {
     for (int k = 0; k < p->limits; k += LANES) {
         V t = AT(m->t, k), z = AT(m->z, k), s = AT(m->s, k), rest = READ(p->weight, k) - z;
         AT(m->by, k) = z * rest / (t * rest + s * z);
     }
-    for (double raise = 0; raise < 1e6; raise = raise == 0 ? 1e-4 : 10 * raise) {
+    collect(p, m, m->by, 1);
+    for (double raise = RAISE; raise < 1e6; raise *= 10, r->raised++) {
         memcpy(m->K, m->base, p->envelope * sizeof(double));
-        collect(p, m, m->by, 1);
-        for (int k = 0; k < p->variables; k++) {
-            int i = p->place[k];
-            m->K[p->row_start[i] + i] += raise + m->item[p->rows + i];
-        }
+        for (int i = 0; i < p->size; i++) m->K[p->row_start[i] + i] += m->item[p->rows + i];
         for (int k = 0; k < p->groups; k++)
             add_squares(p, m->value, p->limited + p->group[k], p->group[k + 1] - p->group[k], m->item, m->K);
         if (!factorise(p, m->K, m->inverse, sign)) return 1;
-        r->raised++;
+        for (int k = 0; k < p->variables; k++) m->base[p->row_start[p->place[k]] + p->place[k]] += raise;
     }
     return 0;
 }

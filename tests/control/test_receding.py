@@ -64,14 +64,24 @@ def test_the_loop_reaches_a_goal_that_moves_with_one_step_a_tick():
     assert max(speeds) < 3.0 * 1.01
 
 
-def test_a_state_outside_its_limits_has_a_plan_back_inside_and_a_word():
+def test_a_state_outside_its_limits_has_a_plan_back_inside():
     controller = fresh(steps=4)
     tick = controller((0.0, 0.0), (4.0, 0.0))  # faster than 3 rad/s
-    assert not tick.trusted
-    assert "limits are exceeded by 0.33 of their natural size: qd[shoulder]" in tick.message
+    assert tick.excess == pytest.approx(1 / 3, rel=1e-3)
+    assert tick.trusted
     speeds = tick.plan.at(np.linspace(0.2, 0.6, 9)).qd
     assert np.abs(speeds).max() < 3.0 + 1e-3
     assert np.abs(tick.tau).max() <= 25.0
+
+
+def test_a_limit_that_no_plan_can_meet_has_a_word():
+    wall = co.bounds(q={"shoulder": (-2.0, 0.2)})
+    controller = co.control.receding(reach(more=[wall]), co.BSpline(10), tick=0.02, steps=5)
+    tick = controller((0.19, 0.0), (3.0, 0.0))  # 25 N m are too little to stop within 10 mrad
+    assert not tick.trusted
+    assert "limits are exceeded by 0." in tick.message
+    assert "q[shoulder] at t = 0." in tick.message
+    assert tick.plan.at(0.6).q[0] < 0.2 + 1e-3
 
 
 def test_numbers_that_are_not_finite_give_the_torque_of_the_last_plan():
