@@ -13,11 +13,13 @@ tracking    feedback around a solution
 horizon     the program of a receding horizon
 native      its tables for step.c, which makes steps without Python
 receding    a controller that solves a problem again at every tick
+closed_loop a receding horizon in a simulated loop
 c_code      torques and feedback in C
 """
 
 from colloc.control.batch import least_squares_step, response_matrices
 from colloc.control.c_code import to_c
+from colloc.control.closed_loop import ClosedLoop, closed_loop
 from colloc.control.discrete import Scheme, System, discretise, rollout
 from colloc.control.ilqr import Form, ilqr
 from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
@@ -30,9 +32,9 @@ from colloc.control.tracking import Tracking, time_varying_lqr
 from colloc.support.packages import register_public
 
 __all__ = [
-    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Receding", "Residuals", "Scheme", "StateSpace",
-    "System", "Tick", "Tracking", "TrajectoryObjective", "backward", "control_cost", "discretise", "fitted", "ilqr",
-    "least_squares_step", "output_cost", "receding", "response_matrices", "rollout",
+    "ClosedLoop", "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Receding", "Residuals", "Scheme",
+    "StateSpace", "System", "Tick", "Tracking", "TrajectoryObjective", "backward", "closed_loop", "control_cost",
+    "discretise", "fitted", "ilqr", "least_squares_step", "output_cost", "receding", "response_matrices", "rollout",
     "state_cost", "time_varying_lqr", "to_c",
 ]  # fmt: skip
 

@@ -157,3 +157,56 @@ def test_wrong_measurements_are_named(controller):
         controller((0.0, 0.0, 0.0), (0.0, 0.0))
     with pytest.raises(co.InputError, match="no parameter or state named 'gaol'; did you mean 'goal'"):
         controller((0.0, 0.0), (0.0, 0.0), gaol=(1.0, 1.0))
+
+
+def moving(t):
+    return {"goal": np.array([1.0, 0.5]) + 0.2 * np.sin(np.pi * t)}
+
+
+def test_a_simulated_loop_is_the_loop_written_out():
+    loop = co.control.closed_loop(fresh(), 0.2, q=0.0, qd=0.0, parameters=moving, substeps=10)
+    controller, plant, x = fresh(), co.control.discretise(ARM, 0.002), np.zeros(4)
+    for k in range(10):
+        tick = controller(x[:2], x[2:], t=0.02 * k, **moving(0.02 * k))
+        np.testing.assert_allclose(loop.tau[k], tick.tau, atol=1e-10)
+        for _ in range(10):
+            x = plant.step(0, x, tick.tau)
+        np.testing.assert_allclose(np.append(loop.q[k + 1], loop.qd[k + 1]), x, atol=1e-10)
+
+
+def test_a_delay_is_made_up_for_by_prediction():
+    at_once = co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, parameters=moving)
+    late = co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, parameters=moving, delay=0.02)
+    assert late.untrusted == at_once.untrusted == 0
+    np.testing.assert_allclose(late.q[1:], at_once.q[1:], atol=0.05)
+    assert np.abs(late.qd).max() < 3.0 * 1.01
+
+
+def test_the_loop_holds_limits_on_a_heavier_arm_of_mujoco_with_noise(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    co.formats.to_urdf(ARM, tmp_path / "arm.urdf")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "arm.urdf"))
+    model.opt.gravity[:] = np.array(ARM.gravity, dtype=float).ravel()
+    model.body_mass[:] *= 1.05
+    data = mujoco.MjData(model)
+
+    def plant(q, qd, tau, dt):
+        model.opt.timestep = dt
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, qd, tau
+        mujoco.mj_step(model, data)
+        return data.qpos, data.qvel
+
+    options = {"plant": plant, "parameters": moving, "noise": (1e-3, 1e-2), "delay": 0.004}
+    loop = co.control.closed_loop(fresh(), 2.0, q=0.0, qd=0.0, **options)
+    goals = np.array([moving(t)["goal"] for t in loop.t])
+    assert loop.untrusted == 0
+    assert np.abs(loop.q - goals)[40:].max() < 0.25
+    assert np.abs(loop.qd).max() < 3.0 * 1.02
+    assert np.abs(loop.tau).max() <= 25.0
+
+
+def test_wrong_loops_are_named():
+    with pytest.raises(co.InputError, match=r"delay must lie in 0 to one tick, 0.02 s, got 0.03 s"):
+        co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, delay=0.03)
+    with pytest.raises(co.InputError, match="plant must have the 2 joints"):
+        co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, plant=co.Model([co.Body("rod", co.revolute(), mass=1.0)]))
