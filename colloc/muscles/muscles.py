@@ -138,7 +138,7 @@ class Muscles(Part):
         not_negative("least activation", self.lower, at_most=0.99)
         finite_number("sharpness", self.sharpness, positive=True)
         object.__setattr__(self, "muscles", muscles)
-        _doubt(self.names, self._numbers, self.length_graph, random_postures(self.model, _POSTURES))
+        self._check_lengths()
 
     def __repr__(self) -> str:
         reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
@@ -166,6 +166,47 @@ class Muscles(Part):
             return tuple(self.joints)
         crossed = {self.model.joint_names[k] for k in self.length_graph[2].sparsity().get_triplet()[1]}
         return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
+
+    @cached_property
+    def _ratios(self) -> ca.Function | None:
+        """Lengths of fibers over optimal ones and largest moment arms at a posture; None if numbers are unknown."""
+        (q, lengths, slopes), numbers = self.length_graph, self._numbers
+        ratios = (lengths - numbers.slack) / (numbers.fiber * ca.cos(numbers.pennation))
+        largest = ca.vertcat(*(ca.norm_inf(row) for row in ca.vertsplit(slopes)))
+        function = ca.Function("fibers", [q], [ratios, largest], {"allow_free": True})
+        return None if function.has_free() else function
+
+    def _check_lengths(self) -> None:
+        """InputWarning for muscles that no joint stretches, and for those whose fibers are usable nowhere."""
+        if self._ratios is None:
+            return
+        samples = random_postures(self.model, _POSTURES)
+        arms = np.array(self._ratios.map(len(samples))(samples.T)[1])
+        still = arms.max(axis=1) < _NO_ARM
+        if still.any():
+            listed = shortened([self.names[k] for k in np.flatnonzero(still).tolist()], most=6)
+            warn(f"no joint stretches {listed}: are all points on bodies that move together?")
+        where = f"in {len(samples)} postures within the limits of the joints"
+        for sentence in self._unusable(samples, where, ~still):
+            warn(sentence)
+
+    def doubts(self, q: np.ndarray, where: str) -> list[str]:
+        """Sentences about fibers without a usable length at any of some postures, see `Part.doubts`."""
+        return self._unusable(q, where, np.full(len(self.names), True))
+
+    def _unusable(self, q: np.ndarray, where: str, which: np.ndarray) -> list[str]:
+        if self._ratios is None:
+            return []
+        values = np.array(self._ratios.map(len(q))(q.T)[0])
+        sentences = []
+        for k in np.flatnonzero(((values.max(axis=1) < _SHORTEST) | (values.min(axis=1) > _LONGEST)) & which).tolist():
+            ends = dict.fromkeys(short(end) for end in (values[k].min(), values[k].max()))
+            slack = short(float(ca.evalf(self._numbers.slack[k])))
+            sentences.append(
+                f"fibers of {self.names[k]} are {' to '.join(ends)} times their optimal length {where}, and usable "
+                f"from {_SHORTEST} to {_LONGEST}: is tendon_slack_length {slack} m, are all lengths in m?"
+            )
+        return sentences
 
     def contribution(self) -> Contribution:
         """Unknowns, rows for limits of excitation, sizes of torques, and signals.
@@ -405,29 +446,6 @@ def length_graph(model: Model, muscles: Sequence[Muscle]) -> tuple[ca.SX, ca.SX,
     if not model.has_plain_velocities:
         slopes = ca.sparsify(slopes @ model.per_displacement(now.q))
     return now.q, lengths, slopes
-
-
-def _doubt(names: Sequence[str], numbers: Numbers, graph: tuple[ca.SX, ca.SX, ca.SX], samples: np.ndarray) -> None:
-    """InputWarning for muscles that no joint stretches, and for those whose fibers have a usable length nowhere."""
-    q, lengths, slopes = graph
-    ratios = (lengths - numbers.slack) / (numbers.fiber * ca.cos(numbers.pennation))
-    largest = ca.vertcat(*(ca.norm_inf(row) for row in ca.vertsplit(slopes)))
-    function = ca.Function("fibers", [q], [ratios, largest], {"allow_free": True})
-    if function.has_free():  # numbers that are not known yet
-        return
-    values, arms = map(np.array, function.map(len(samples))(samples.T))
-    still = arms.max(axis=1) < _NO_ARM
-    if still.any():
-        listed = shortened([names[k] for k in np.flatnonzero(still).tolist()], most=6)
-        warn(f"no joint stretches {listed}: are all points on bodies that move together?")
-    unusable = (values.max(axis=1) < _SHORTEST) | (values.min(axis=1) > _LONGEST)
-    for k in np.flatnonzero(unusable & ~still).tolist():
-        low, high, slack = values[k].min(), values[k].max(), float(ca.evalf(numbers.slack[k]))
-        warn(
-            f"fibers of {names[k]} are {short(low)} to {short(high)} times their optimal length in {len(samples)} "
-            f"postures within the limits of the joints, and usable from {_SHORTEST} to {_LONGEST}: is "
-            f"tendon_slack_length {short(slack)} m, are all lengths in m?"
-        )
 
 
 @spelt

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from colloc.solution import PhasesSolution, Solution
+from colloc.solution.phases import initial_motion
 from colloc.solution.solve_error import SolveError
 from colloc.solver import Status
 from colloc.solver.monitor import merit
@@ -26,6 +27,8 @@ class SolutionWarning(UserWarning):
     ('SolutionWarning', False)
     """
 
+
+_POSTURES = 21  # of a guess that parts are asked about
 
 _ADVICE = {
     Status.INFEASIBLE: "\nco.optimality.explain(error) finds the smallest relaxation that makes it feasible",
@@ -54,7 +57,8 @@ def judge(
         if solution.status is not Status.SADDLE:  # a motion that meets its constraints
             nlp, x, p = solution.nlp, solution.x, solution.parameters
             reason = failure_reason(nlp, start, x, p, limited=limited, infeasible=proved)
-        reason = "\n".join(filter(None, [reason, *_locks(solution)]))
+        doubts = doubts_at(initial_motion(solution.nlp, start, solution.parameters), ends=True)
+        reason = "\n".join(filter(None, [reason, *doubts, *_locks(solution)]))
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         reason += _ADVICE.get(solution.status, "")
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
@@ -74,6 +78,23 @@ def at_best_iterate(solution: Solution | PhasesSolution) -> Solution | PhasesSol
 
     same = [x for x in outcome.best if x.shape == outcome.x.shape]  # not those of another grid
     return replace(solution, outcome=replace(outcome, x=min([outcome.x, *same], key=quality), best=()))
+
+
+def doubts_at(guess: Solution | PhasesSolution, *, ends: bool = False) -> list[str]:
+    """Sentences of parts about all postures of a guess; if there are none, about its first and its last one."""
+    sentences: list[str] = []
+    for name, phase in guess.phases.items():
+        of = f" of {name}" if name else ""
+        if phase.problem.parts:
+            q = np.asarray(phase.at(np.linspace(0.0, phase.duration, _POSTURES)).q)
+            places = {f"all along the guess{of}": q}
+            if ends:
+                places |= {f"at the start of the guess{of}": q[:1], f"at the end of the guess{of}": q[-1:]}
+            for part in phase.problem.parts:
+                doubts = (part.doubts(postures, where) for where, postures in places.items())
+                whole = list(next(doubts))
+                sentences += whole or [sentence for some in doubts for sentence in some]
+    return sentences
 
 
 def _locks(solution: Solution | PhasesSolution) -> list[str]:

@@ -10,13 +10,13 @@ from typing import TypeVar
 import numpy as np
 
 from colloc.refinement import knot_search as knots
-from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.failure import SolutionWarning, doubts_at
 from colloc.refinement.forms import ends_in_form
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.reduced import ReducedNLP, programs
 from colloc.refinement.saddles import PATIENCE, beyond_saddles
 from colloc.solution.more_nodes import with_nodes
-from colloc.solution.phases import PhasesSolution, solution_of
+from colloc.solution.phases import PhasesSolution, initial_motion, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
@@ -124,6 +124,9 @@ class Run:
         """The result of a run at the nodes of the NLP, and its start."""
         with part("build"):
             start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
+            if start is not guess and self.round == 1:
+                for sentence in doubts_at(initial_motion(nlp, start.x, self.parameters)):
+                    warn(sentence)
             few, *more = programs(nlp, start, self.parameters)
             check_determined(few)
             if undefined := few.first_undefined(start.x, self.parameters):

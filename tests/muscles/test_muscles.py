@@ -310,3 +310,32 @@ def test_muscles_that_cannot_work_are_named_before_any_solve():
 def hinge() -> co.Model:
     joint = co.revolute(limits=co.Limits(position=(0.0, 2.4)))
     return co.Model([co.Body("forearm", joint, mass=1.5, com=(0, -0.15, 0), inertia=(0.02, 0.001, 0.02))])
+
+
+def stretched_trunk() -> co.muscles.Muscles:
+    """An extensor that a trunk stretches too far between 0.2 and 1.4 rad, by its fibers and tendon, not elsewhere."""
+    hinge = co.revolute(name="lumbar", limits=co.Limits(position=(-0.5, 1.9)))
+    trunk = co.Body("trunk", hinge, mass=30.0, com=(0.25, 0.0, 0.0), inertia=(0.1, 1.0, 1.0))
+    path = co.muscles.MusclePath([V(None, (-0.06, -0.1, 0.0)), V("trunk", (0.25, 0.06, 0.0))])
+    return co.muscles.Muscles(
+        co.Model([trunk]), [co.muscles.Muscle("erector", path, 7000.0, 0.12, 0.16)], reserves={"lumbar": 10.0}
+    )
+
+
+def test_fibers_out_of_range_at_the_guess_are_named_before_a_solve_and_where_it_fails():
+    part = stretched_trunk()  # without a warning: some postures within the limits are good
+    effort = co.integral(lambda now: ca.sumsqr(now.activation))
+
+    def bend(start: float) -> co.Problem:
+        return co.Problem(part.model, 0.5, effort, [co.initial(q=start, qd=0.0), co.final(q=0.8, qd=0.0)], parts=[part])
+
+    motion = {"plan": [co.refinement.Solve(between="nodes")], "progress": False}
+    with (
+        pytest.warns(co.support.InputWarning, match=r"erector are 1.729 to 1.781 times .* all along the"),
+        pytest.raises(co.SolveError, match=r"all along the guess, and usable from 0.4 to 1.6: is"),
+    ):
+        co.solve(bend(0.4), co.Radau(6), **motion)
+    with pytest.raises(co.SolveError) as failed:
+        co.solve(bend(-0.4), co.Radau(6), **motion)
+    assert "fibers of erector are 1.781 times their optimal length at the end of the guess" in str(failed.value)
+    assert "at the start" not in str(failed.value)
