@@ -29,6 +29,8 @@ from colloc.support.checks import (
     unknown_name,
 )
 
+_SPRING = "spring"  # the name of springs without one
+
 
 @spelt
 @dataclass(frozen=True, eq=False)
@@ -47,11 +49,15 @@ class Spring(Part):
         Position at which the spring is slack.
     damping : float, Unknown or Parameter [N m s/rad, N s/m]
     name : str
+        Such as "orthosis". The torque of a spring with a name of its own is a signal, which figures and files show:
+        "orthosis at ankle".
     side : {"both", "above", "below"}
         Positions at which the spring acts: all, or those above or below rest. The damper always acts.
     width : float [rad, m]
         Of the smooth transition at rest of a spring on one side. There its torque is stiffness times half the width in
         place of zero; at x beyond rest it is larger by about width squared over 4 x, times stiffness.
+    unit : str
+        Of the signal.
 
     See Also
     --------
@@ -72,9 +78,10 @@ class Spring(Part):
     stiffness: Any = 0.0
     rest: Any = 0.0
     damping: Any = 0.0
-    name: str = "spring"
+    name: str = _SPRING
     side: str = "both"
     width: float = 0.02
+    unit: str = "N m"
 
     def __post_init__(self):
         text("joint of a spring", self.joint)
@@ -89,10 +96,17 @@ class Spring(Part):
         return f"Spring({self.joint!r}, stiffness={self.stiffness}, rest={self.rest}, damping={self.damping}{side})"
 
     def contribution(self) -> Contribution:
-        """Its numbers that are unknowns or parameters."""
-        return _constants_of(self.stiffness, self.rest, self.damping)
+        """Its numbers that are unknowns or parameters, and its torque as a signal if it has a name."""
+        added = _constants_of(self.stiffness, self.rest, self.damping)
+        if self.name == _SPRING:
+            return added
+        signal = Signal(f"{self.name} at {self.joint}", self._torque, names=(self.joint,), unit=self.unit)
+        return replace(added, signals=[signal])
 
     def torques(self, now: Instant) -> dict[str, ca.SX]:
+        return {self.joint: self._torque(now)}
+
+    def _torque(self, now: Instant) -> ca.SX:
         if self.joint not in now.model.joint_names:
             raise unknown_name(f"joint that moves (of a {self.name})", self.joint, now.model.joint_names)
         if self.joint not in now.model.position_names:
@@ -103,7 +117,7 @@ class Spring(Part):
         if self.side != "both":
             sign = 1.0 if self.side == "below" else -1.0
             stretch = sign * (sign * stretch + ca.sqrt(stretch**2 + self.width**2)) / 2
-        return {self.joint: stiffness * stretch - damping * qd}
+        return stiffness * stretch - damping * qd
 
 
 @spelt

@@ -89,8 +89,8 @@ class Front(Tabular):
         ]
         return np.flatnonzero(worse)
 
-    def solution(self, point: int) -> Solution | PhasesSolution:
-        """The motion of a point; InputError with the reason if it failed."""
+    def solution(self, point: int) -> Any:
+        """The Solution or PhasesSolution of a point; InputError with the reason if it failed."""
         solution = self.solutions[count("point", point, at_least=0, at_most=len(self) - 1)]
         if solution is None:
             raise InputError(f"point {point} has no solution: {self.reasons[point]}")

@@ -99,6 +99,22 @@ def test_the_torque_is_a_signal_with_a_name():
     assert {"assist at elbow", "assist at shoulder"} <= set(co.problem.signals_of(both))
 
 
+def test_springs_with_names_are_signals_and_plain_ones_are_not():
+    orthosis = co.Spring("elbow", 3.0, rest=-1.0, damping=0.1, name="orthosis")
+    plain = co.Spring("elbow", 1.0), co.Spring("elbow", 2.0, side="above")
+    problem = reach(orthosis, *plain)
+    assert [name for name in co.problem.signals_of(problem) if " at " in name] == ["orthosis at elbow"]
+    solution = co.solve(problem, CURVE, plan=ON_THE_GRID, progress=False)
+    t = np.linspace(0.0, 1.0, 7)
+    now = solution.at(t)
+    expected = 3.0 * (-1.0 - np.asarray(now.q)[:, 1]) - 0.1 * np.asarray(now.qd)[:, 1]
+    torque = np.asarray(solution.signals.at(t, "orthosis at elbow")["orthosis at elbow"]).ravel()
+    np.testing.assert_allclose(torque, expected, atol=1e-12)
+    assert "orthosis at elbow" in ",".join(co.problem.signals_of(problem)["orthosis at elbow"].labels)
+    with pytest.raises(co.InputError, match="'orthosis at elbow'"):
+        reach(orthosis, replace(orthosis, rest=0.0))
+
+
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
