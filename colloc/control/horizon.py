@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -13,6 +13,7 @@ from colloc.solution import Solution
 
 START, TORQUE, MEASURED = "start of the horizon", "torque of the tick", "measured_state"
 _FREE = 1e20  # a bound that is none
+_SAMPLES, _START = 5, 1e4  # times for every control point, and weight of the state at the start
 
 
 class Shift(NamedTuple):
@@ -77,18 +78,35 @@ def _is_of_start(problem: Problem, statement: Statement) -> bool:
 
 
 def shifts(plan: Solution, tick: float) -> list[Shift]:
-    """Maps of the control points of a plan to those a tick later; the motion stays at its end."""
-    grid, s = plan.nlp.grid, tick / plan.duration
+    """Maps of the control points of a plan to those a tick later; the motion stays at its end.
+
+    The curve a tick later has other breakpoints. It is the nearest one at many times, with second derivatives, as
+    torques depend on them, and with the state at the start.
+    """
+    grid, later = plan.nlp.grid, tick / plan.duration
     maps = []
     for name, basis in grid.splines.items():
         index = grid.layout[name]
         if index.size:
-            later = np.minimum(basis.sites()[0] + s, 1.0)
-            seen = basis.first[basis.interval(later)][:, None] + np.arange(basis.degree + 1)
-            values = np.zeros((basis.size, basis.size))
-            np.put_along_axis(values, np.minimum(seen, basis.size - 1), basis.values(later), axis=1)
-            maps.append(Shift(index, np.asarray(basis.interpolate(values))))
+            s = np.linspace(0.0, 1.0, _SAMPLES * basis.size)
+            weights = {0: basis.intervals**2.0, 2: 1.0} if basis.degree > 2 else {0: 1.0}
+            start = _START * basis.intervals**2.0
+            rows = [(weight, _values(basis, s, order)) for order, weight in weights.items()]
+            rows += [(start / basis.intervals**order, _values(basis, s[:1], order)) for order in (0, 1)[: basis.degree]]
+            moved = [(weight, _values(basis, s + later, order)) for order, weight in weights.items()]
+            moved += [(start / basis.intervals**k, _values(basis, s[:1] + later, k)) for k in (0, 1)[: basis.degree]]
+            wanted, there = (np.concatenate([weight * row for weight, row in part]) for part in (rows, moved))
+            maps.append(Shift(index, np.linalg.lstsq(wanted, there)[0]))
     return maps
+
+
+def _values(basis: Any, s: np.ndarray, order: int) -> np.ndarray:
+    """Derivatives of all basis functions, shape (N, size); beyond the end, values stay and derivatives vanish."""
+    inside = np.minimum(s, 1.0)
+    seen = basis.first[basis.interval(inside)][:, None] + np.arange(basis.degree + 1)
+    values = np.zeros((s.size, basis.size))
+    np.put_along_axis(values, np.minimum(seen, basis.size - 1), basis.values(inside, order), axis=1)
+    return values if order == 0 else values * (s <= 1.0)[:, None]
 
 
 def times_of_variables(plan: Solution) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.control.horizon import START, place_order, rows_of, times_of_variables
+from colloc.control.horizon import START, TORQUE, place_order, rows_of, shifts, times_of_variables
 from colloc.kernels import Compile, build_source
 from colloc.solution import Solution
 
@@ -23,26 +23,31 @@ _EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi
 class _Tables(ctypes.Structure):
     sizes = (
         "size", "variables", "rows", "equations", "groups", "limits", "jacobian", "hessian", "starts", "envelope",
-        "values",
+        "values", "unknowns", "parameters", "measured", "torques", "curves",
     )  # fmt: skip
-    numbers = ("size_x", "size_g", "jacobian_by", "hessian_by", "limit_sign", "limit", "weight")
+    numbers = (
+        "size_x", "size_g", "jacobian_by", "hessian_by", "limit_sign", "limit", "weight", "least", "most", "low",
+        "high", "shift", "rest",
+    )  # fmt: skip
     arrays = (
         "variable", "place", "size_x", "size_g", "group", "limited", "segment", "segment_first", "segment_length",
         "segment_value", "jacobian_to", "jacobian_by", "hessian_to", "hessian_by", "equation", "equation_place",
-        "first", "row_start", "limit_of", "limit_sign", "limit", "weight",
+        "first", "row_start", "limit_of", "limit_sign", "limit", "weight", "torque", "least", "most", "low", "high",
+        "points", "width", "point", "shift", "rest",
     )  # fmt: skip
     _fields_ = (*((n, _INT) for n in sizes), *((n, _POINTER) for n in arrays), ("cost", _DOUBLE))
 
 
 class _Memory(ctypes.Structure):
-    of_functions = ("x", "trial", "f", "gradient", "g", "jacobian", "hessian", "lam_f", "lam_g")
+    of_functions = ("x", "trial", "p", "f", "gradient", "g", "jacobian", "hessian", "lam_f", "lam_g")
     of_system = ("value", "base", "K", "inverse", "slope", "d", "lam", "rhs", "step", "work", "gap")
     of_limits = ("t", "z", "s", "b", "residual", "rt", "rs", "dt", "dz", "ds", "by", "side")
-    _fields_ = tuple((name, _POINTER) for name in (*of_functions, *of_system, *of_limits, "item"))
+    of_ticks = ("item", "x_before", "lam_before", "p_before", "tau", "gains")
+    _fields_ = tuple((name, _POINTER) for name in (*of_functions, *of_system, *of_limits, *of_ticks))
 
 
 class Settings(ctypes.Structure):
-    """Settings of a call of `receding_step`; see step.c."""
+    """Settings of a call of `receding_tick`; see step.c."""
 
     _fields_ = (
         *((name, _DOUBLE) for name in ("small", "barrier", "tolerance", "seconds")),
@@ -52,7 +57,7 @@ class Settings(ctypes.Structure):
 
 
 class Result(ctypes.Structure):
-    """The result of a call of `receding_step`; see step.c."""
+    """The result of a call of `receding_tick`; see step.c."""
 
     _fields_ = (
         *((name, _INT) for name in ("status", "iterations", "steps", "raised")),
@@ -71,35 +76,28 @@ class NativeStep:
     ----------
     plan : Solution
         With `START` rows.
+    tick : float [s]
     price : float
         Of the excess of a limit by its natural size, relative to the scale of the cost.
     """
 
-    def __init__(self, plan: Solution, price: float):
-        self.nlp, self.p = plan.nlp, np.array(plan.parameters, dtype=float)
+    def __init__(self, plan: Solution, tick: float, price: float):
+        self.nlp = plan.nlp
         self._code = ctypes.CDLL(str(build_source("step", Path(__file__).with_name("step.c").read_text(), Compile())))
-        self._tables(plan, price)
+        self._tables(plan, tick, price)
         self._functions(plan)
         self.result = Result()
 
-    def step(self, settings: Settings) -> Result:
-        """Make steps from `x`; see step.c."""
-        self._code.receding_step(
+    def tick(self, settings: Settings, ticks: int, state: np.ndarray, parameters: np.ndarray) -> Result:
+        """Move the plan on by so many ticks, and improve it; see step.c."""
+        self._code.receding_tick(
             *map(ctypes.byref, (self._program, self._memory, self._evaluators)), _address(self.sign),
-            _address(self.target), ctypes.byref(settings), ctypes.byref(self.result),
+            _address(self.target), ctypes.byref(settings), _INT(ticks), _address(state), _address(parameters),
+            ctypes.byref(self.result),
         )  # fmt: skip
         return self.result
 
-    def gains(self, rows: np.ndarray) -> np.ndarray:
-        """Derivatives of some rows by the state at the start, in natural sizes, shape (rows, state)."""
-        output, gains = rows.astype(np.int32), np.empty((rows.size, self._program.starts))
-        there = self._code.receding_gains(
-            ctypes.byref(self._program), ctypes.byref(self._memory), _address(self.sign), _address(output),
-            _INT(rows.size), _address(gains),
-        )  # fmt: skip
-        return gains if there else np.zeros_like(gains)
-
-    def _tables(self, plan: Solution, price: float) -> None:
+    def _tables(self, plan: Solution, tick: float, price: float) -> None:
         nlp, scale = plan.nlp, plan.outcome.scale
         assert scale is not None
         variable = np.flatnonzero(nlp.free)
@@ -126,6 +124,7 @@ class NativeStep:
         widths = np.arange(first.size) - first + 2 * _LANES
         t["first"], t["row_start"] = first, np.cumsum(widths) - widths - first
         t["hessian_to"], t["hessian_by"] = _hessian(t, *second)
+        t |= _of_ticks(plan, tick)
         t |= {
             "size": first.size, "variables": variable.size, "rows": nlp.n_g, "equations": equation.size,
             "groups": t["group"].size - 1, "limits": t["limit"].size, "jacobian": row.size,
@@ -139,23 +138,24 @@ class NativeStep:
         self.sign = np.ones(first.size)
         self.sign[equation_place] = -1
         self.target = lower[equation] / scale.rows[equation]
-        self.size_start = scale.rows[start]
-        self.size_g = scale.rows
 
     def _functions(self, plan: Solution) -> None:
         nlp, program = self.nlp, self._program
         functions = _functions_of(nlp)
         padded = program.size + _LANES
         sizes = {
-            "x": nlp.n_x, "trial": nlp.n_x, "f": 1, "gradient": nlp.n_x, "g": nlp.n_g, "jacobian": program.jacobian,
-            "hessian": program.hessian, "lam_f": 1, "lam_g": nlp.n_g, "value": program.values,
-            "base": program.envelope, "K": program.envelope, "gap": program.equations, "item": nlp.n_g + padded,
+            "x": nlp.n_x, "trial": nlp.n_x, "p": nlp.n_p, "f": 1, "gradient": nlp.n_x, "g": nlp.n_g,
+            "jacobian": program.jacobian, "hessian": program.hessian, "lam_f": 1, "lam_g": nlp.n_g,
+            "value": program.values, "base": program.envelope, "K": program.envelope, "gap": program.equations,
+            "item": nlp.n_g + padded,
+            "x_before": nlp.n_x, "lam_before": nlp.n_g, "p_before": nlp.n_p, "tau": program.torques,
+            "gains": program.torques * program.starts,
         }  # fmt: skip
         sizes = dict.fromkeys(_Memory.of_system, padded) | dict.fromkeys(_Memory.of_limits, program.limits) | sizes
         memory = {name: np.zeros(size) for name, size in sizes.items()}
         self.memory = memory
-        self.x, self.g = memory["x"], memory["g"]
         memory["x"][:] = memory["trial"][:] = plan.x
+        memory["p"][:] = plan.parameters
         memory["lam_f"][:] = 1.0
         memory["lam_g"][:] = plan.multipliers["g"]
         self._memory = _Memory(**{name: array.ctypes.data for name, array in memory.items()})
@@ -168,13 +168,28 @@ class NativeStep:
         for function, (arguments, results) in zip(functions, names, strict=True):
             buffer, trigger = function.buffer()
             for i, name in enumerate(arguments):
-                buffer.set_arg(i, (self.p if name == "p" else memory[name]).data)  # pyright: ignore[reportCallIssue]
+                buffer.set_arg(i, memory[name].data)  # pyright: ignore[reportCallIssue]
             for i, name in enumerate(results):
                 buffer.set_res(i, memory[name].data)  # pyright: ignore[reportCallIssue]
             self._buffers.append((function, buffer, trigger))
         library = ctypes.CDLL(str(next(Path(ca.__file__).parent.glob("libcasadi.*[!0-9]"))))
         evaluate = ctypes.cast(getattr(library, _EVALUATE), _POINTER)
         self._evaluators = _Functions(evaluate, *(_raw(buffer) for _, buffer, _ in self._buffers))
+
+
+def _of_ticks(plan: Solution, tick: float) -> dict[str, Any]:
+    """Tables for the beginning and the end of a tick: moving on, torques."""
+    problem, maps = plan.problem, shifts(plan, tick)
+    sizes = [parameter.value.size for parameter in problem.all_parameters]
+    least, most = problem.limits("tau")
+    torque = rows_of(plan, TORQUE)
+    return {
+        "unknowns": plan.nlp.n_x, "parameters": plan.nlp.n_p, "measured": sum(sizes[:-1]), "torques": torque.size,
+        "curves": len(maps), "torque": torque, "least": least, "most": most, "low": plan.nlp.lower,
+        "high": plan.nlp.upper, "points": [index.shape[0] for index, _ in maps],
+        "width": [index.shape[1] for index, _ in maps], "point": np.concatenate([index.ravel() for index, _ in maps]),
+        "shift": np.concatenate([shift.ravel() for _, shift in maps]), "rest": plan.x,
+    }  # fmt: skip
 
 
 def _functions_of(nlp: Any) -> list[ca.Function]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.control.horizon import MEASURED, TORQUE, from_measured_state, row_times, rows_of, shifts, times_of_variables
+from colloc.control.horizon import MEASURED, from_measured_state, row_times, times_of_variables
 from colloc.control.native import NativeStep, Settings
 from colloc.problem import Problem
 from colloc.solution import Solution
@@ -29,9 +29,8 @@ _PRICE = 1e3  # of the excess of a limit by its natural size, in scales of the c
 _BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
 _SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
 _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
-_LOST = 0.1  # residual of equations of a plan from which no further step is made
 _FOREVER = 1e9  # s
-_SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE = range(5)
+_SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE, _NO_NUMBERS = range(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,18 +116,13 @@ class Receding:
     <Status.SOLVED: 'solved'>
     """
 
-    def __init__(self, first: Solution, tick: float, steps: int, deadline: float, native: NativeStep):
-        self.first, self.tick = first, tick
-        self._native, self._shifts, self._step_settings = native, shifts(first, tick), (steps, deadline)
-        self._torque = rows_of(first, TORQUE)
-        problem, sizes = first.problem, native.size_g[self._torque]
-        self._lower, self._upper = problem.limits("tau")
+    def __init__(self, first: Solution, tick: float, settings: Settings, native: NativeStep):
+        self.first, self.tick, self._settings, self._native = first, tick, settings, native
         self._after_start = row_times(first) > 0, times_of_variables(first) > 0
-        self._gain_units = sizes[:, None] / native.size_start
         self._now = np.nan  # time of the last call
-        self._good = first.x.copy(), first.parameters.copy(), 0.0
+        problem = first.problem
         self._states = {state.name: state.size for state in problem.states}
-        self._parameters = _places({p.name: p.value.size for p in problem.all_parameters})
+        self._parameters = _places({p.name: p.value.size for p in problem.all_parameters if p.name != MEASURED})
 
     def __repr__(self) -> str:
         return f"Receding: {self.first.problem.model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
@@ -148,74 +142,55 @@ class Receding:
         Returns
         -------
         Tick
-            If numbers are not finite, or no step can be made, that of the last plan, which is not trusted.
+            If numbers are not finite, or no step can be made, torques are those of the last plan, moved on.
 
         Raises
         ------
         InputError
             For unknown names and wrong shapes.
         """
-        native = self._native
-        self._move_on(t)
-        parameters = self._arguments(q, qd, values)
-        if not np.isfinite(parameters).all():
-            return self._unchanged("the state or a parameter is not finite")
-        native.p[:] = parameters
-        steps, deadline = self._step_settings
-        settings = Settings(_SMALL, _BARRIER, _TOLERANCE, deadline, steps, _ITERATIONS)
-        result = native.step(settings)
-        if not result.steps:
-            answer = self._unchanged(_REASONS[result.status])
-            if result.status != _LATE:
-                self._rest(parameters[self._parameters[MEASURED]])
-            return answer
-        self._good = native.x.copy(), native.p.copy(), self._now
-        gains = native.gains(self._torque) * self._gain_units
-        answer = self._answer(native.g[self._torque], gains, self._doubt(result))
-        if result.gap > _LOST:
-            self._rest(parameters[self._parameters[MEASURED]])
-        return answer
+        native, ticks = self._native, self._ticks(t)
+        result = native.tick(self._settings, ticks, *self._arguments(q, qd, values))
+        tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
+        message = self._doubt(result)
+        numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
+        plan = native.memory["x"].copy(), native.memory["p"].copy(), self.first
+        return Tick(tau, gains, not message, message, *numbers, result.seconds, *plan)
 
-    def _move_on(self, t: float | None) -> None:
-        """Shift the plan to the present time."""
+    def _ticks(self, t: float | None) -> int:
+        """Number of ticks since the last call, and the time of this one."""
         last = self._now
-        now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
-        if now < last:
+        self._now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
+        if self._now < last:
+            now, self._now = self._now, last
             raise InputError(f"t must not go back: it was {short(last)} s, got {short(now)} s")
-        if np.isnan(last):
-            self._good = *self._good[:2], now
-        ticks = 0 if np.isnan(last) else round((now - last) / self.tick)
-        self._now, x = now, self._native.x
-        for _ in range(min(ticks, int(self.first.duration / self.tick) + 1)):
-            for index, shift in self._shifts:
-                x[index] = shift @ x[index]
-        np.clip(x, self._native.nlp.lower, self._native.nlp.upper, out=x)
+        ticks = 0 if np.isnan(last) else round((self._now - last) / self.tick)
+        return min(ticks, int(self.first.duration / self.tick) + 1)
 
-    def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> np.ndarray:
-        """All parameters, the measured state among them."""
-        model, native, p = self.first.problem.model, self._native, self._native.p.copy()
+    def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """The measured state, and all parameters."""
+        model, memory = self.first.problem.model, self._native.memory
+        p = memory["p"].copy()
         planned = self.first.nlp.grid.layout["states"]
         parts = [float_array("q", q, (model.n_q,)), float_array("qd", qd, (model.n,))]
         place = 0
         for name, size in self._states.items():
-            value = values.get(name, native.x[planned[0, place : place + size]])
+            value = values.get(name, memory["x"][planned[0, place : place + size]])
             parts.append(float_array(name, np.atleast_1d(value), (size,)))
             place += size
         for name, value in values.items():
             if name in self._states:
                 continue
-            if name not in self._parameters or name == MEASURED:
-                legal = {*self._parameters, *self._states} - {MEASURED}
-                raise unknown_name("parameter or state", name, sorted(legal))
+            if name not in self._parameters:
+                raise unknown_name("parameter or state", name, [*self._parameters, *self._states])
             part = self._parameters[name]
             p[part] = float_array(name, np.atleast_1d(value), (part.stop - part.start,))
-        p[self._parameters[MEASURED]] = np.concatenate(parts)
-        return p
+        return np.concatenate(parts), p
 
     def _doubt(self, result: Any) -> str:
         """The reason why a plan is not trusted, or nothing."""
-        if result.status == _LATE:
-            return _REASONS[_LATE]
+        if not result.steps or result.status == _LATE:
+            return _REASONS[result.status]
         if result.gap > _GAP:
             return f"equations are off by {result.gap:.2g} of their natural size"
         if result.excess > _EXCESS and (exceeded := self._exceeded()):
@@ -224,44 +199,18 @@ class Receding:
 
     def _exceeded(self) -> str:
         """The limit that is exceeded most after the start, where the measured state may be outside of its limits."""
-        nlp, native = self.first.nlp, self._native
+        nlp, x, g = self.first.nlp, self._native.memory["x"], self._native.memory["g"]
         (lower, upper), (in_rows, in_variables) = nlp.bounds_g, self._after_start
-        beyond = np.maximum(native.g - upper, lower - native.g) / native.size_g
+        beyond = np.maximum(g - upper, lower - g) / self.first.outcome.scale.rows  # pyright: ignore[reportOptionalMemberAccess]
         beyond = np.where(in_rows & (lower < upper), beyond, 0.0)
-        outside = np.maximum(native.x - nlp.upper, nlp.lower - native.x) / nlp.scale_x
+        outside = np.maximum(x - nlp.upper, nlp.lower - x) / nlp.scale_x
         outside = np.where(in_variables, outside, 0.0)
         most = max(float(beyond.max(initial=0.0)), float(outside.max(initial=0.0)))
         if most <= _EXCESS:
             return ""
         of_variable = outside.max(initial=0.0) == most
-        name = (
-            nlp.variable_name(int(outside.argmax()), native.x)
-            if of_variable
-            else nlp.row_name(int(beyond.argmax()), native.x)
-        )
+        name = nlp.variable_name(int(outside.argmax()), x) if of_variable else nlp.row_name(int(beyond.argmax()), x)
         return f"limits are exceeded by {most:.2g} of their natural size: {name}"
-
-    def _unchanged(self, message: str) -> Tick:
-        """The torques of the last plan at the present time."""
-        native, (x, p, begun) = self._native, self._good
-        native.result.steps = native.result.iterations = 0
-        plan = replace(self.first, outcome=replace(self.first.outcome, x=x), parameters=p)
-        when = min(self._now - begun + self.tick / 2, self.first.duration)
-        return self._answer(np.asarray(plan.at(when).tau).ravel(), np.zeros_like(self._gain_units), message)
-
-    def _rest(self, state: np.ndarray) -> None:
-        """Begin again from a plan that stays at a state."""
-        native, layout = self._native, self.first.nlp.grid.layout
-        native.x[:] = self.first.x
-        native.x[layout["q"]] = state[: layout["q"].shape[1]]
-        native.memory["lam_g"][:] = 0.0
-
-    def _answer(self, tau: np.ndarray, gains: np.ndarray, message: str) -> Tick:
-        native, result = self._native, self._native.result
-        numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
-        copies = native.x.copy(), native.p.copy()
-        tau = np.clip(tau, self._lower, self._upper)
-        return Tick(tau, gains, not message, message, *numbers, result.seconds, *copies, self.first)
 
 
 _REASONS = {
@@ -270,6 +219,7 @@ _REASONS = {
     _INDEFINITE: "no step: the cost has no minimum nearby",
     _NOT_FINITE: "no step: a function is not finite",
     _LATE: "the deadline came before the last step",
+    _NO_NUMBERS: "the state or a parameter is not finite",
 }
 
 
@@ -363,4 +313,5 @@ def receding(
         raise InputError(f"no first plan: {first.outcome.status}; look at co.solve(problem, curve)")
     if first.outcome.scale is None or first.outcome.scale.anchor is not None:
         raise InputError("no variable changes the cost: a receding horizon needs one, such as the effort")
-    return Receding(first, tick, steps, late, NativeStep(first, price))
+    settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, steps, _ITERATIONS)
+    return Receding(first, tick, settings, NativeStep(first, tick, price))

@@ -36,12 +36,13 @@ typedef int64_t M __attribute__((vector_size(8 * LANES), aligned(8), may_alias))
 #define AT(x, k) (*(V *)((x) + (k)))
 #define READ(x, k) (*(const V *)((x) + (k)))
 
-enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE };
+enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define REGULAR 1e-10      /* r, and what every variable's diagonal is raised by */
 #define TO_THE_LIMIT 0.995 /* longest step, as a fraction of that to the nearest limit */
 #define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
+#define LOST 0.1           /* residual of equations of a plan from which no further step is made */
 #define GROUP 16           /* most rows of a group */
 #define SPARE 512          /* longest segment */
 
@@ -55,6 +56,9 @@ struct program {
     int32_t jacobian, hessian;     /* nonzeros of CasADi's matrices */
     int32_t starts;                /* equations of the start, the last ones of `equation` */
     int32_t envelope, values;      /* numbers in the envelope and in all segments */
+    int32_t unknowns, parameters;  /* entries of x and of p */
+    int32_t measured;              /* first entry of the measured state in p */
+    int32_t torques, curves;       /* rows of torques; tables of control points */
     const int32_t *variable;       /* (n) entry of x */
     const int32_t *place;          /* (n) in the linear system */
     const double *size_x, *size_g; /* (n), (m); natural sizes */
@@ -76,15 +80,22 @@ struct program {
     const double *limit_sign;      /* 1 of an upper limit, -1 of a lower one, 0 of padding */
     const double *limit;           /* in natural sizes */
     const double *weight;
+    const int32_t *torque;         /* (torques) row */
+    const double *least, *most;    /* (torques) limits of the actuators */
+    const double *low, *high;      /* (unknowns) */
+    const int32_t *points, *width; /* (curves) control points of a curve, and their size */
+    const int32_t *point;          /* their entries of x, point after point, curve after curve */
+    const double *shift;           /* of every curve the map from its points to those a tick later, by rows */
+    const double *rest;            /* (unknowns) a plan that stays, but for the points of the first curve, positions */
     double cost;                   /* scale of the cost */
 };
 
 /* The memory of a controller: what functions read and write; the linear system; limits; rows and places, (m + N). */
 struct memory {
-    double *x, *trial, *f, *gradient, *g, *jacobian, *hessian, *lam_f, *lam_g;
+    double *x, *trial, *p, *f, *gradient, *g, *jacobian, *hessian, *lam_f, *lam_g;
     double *value, *base, *K, *inverse, *slope, *d, *lam, *rhs, *step, *work, *gap;
     double *t, *z, *s, *b, *residual, *rt, *rs, *dt, *dz, *ds, *by, *side;
-    double *item;
+    double *item, *x_before, *lam_before, *p_before, *tau, *gains;
 };
 
 struct result {
@@ -529,8 +540,8 @@ static int advance(const struct program *p, struct memory *m, const struct funct
 }
 
 /* Steps from x, which they replace; x is always that of the last whole step. */
-EXPORT int receding_step(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
-                         const double *target, const struct settings *s, struct result *r)
+static void make_steps(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
+                       const double *target, const struct settings *s, struct result *r)
 {
     double begun = now(), deadline = begun + s->seconds;
     memset(r, 0, sizeof *r);
@@ -550,21 +561,93 @@ EXPORT int receding_step(const struct program *p, struct memory *m, const struct
         if (now() > deadline && r->steps < s->steps) r->status = LATE;
     }
     r->seconds = now() - begun;
-    return r->status;
 }
 
-/* Derivatives of some rows by the targets of the last `starts` equations, in natural sizes: (outputs, starts). The
-limits are those of the end of the last quadratic program, not of its last factors. Returns 0 if there are none. */
-EXPORT int receding_gains(const struct program *p, struct memory *m, const double *sign, const int32_t *output,
-                          int outputs, double *gains)
+/* Derivatives of the torques by the measured state: (torques, starts). The limits are those of the end of the last
+quadratic program, not of its last factors. */
+static void find_gains(const struct program *p, struct memory *m, const double *sign, struct result *r)
 {
-    struct result r = {0};
-    if (!eliminate(p, m, sign, &r)) return 0;
+    memset(m->gains, 0, (size_t)p->torques * p->starts * sizeof(double));
+    if (!eliminate(p, m, sign, r)) return;
     for (int k = 0; k < p->starts; k++) {
+        int at = p->equations - p->starts + k;
         memset(m->step, 0, p->size * sizeof(double));
-        m->step[p->equation_place[p->equations - p->starts + k]] = 1;
+        m->step[p->equation_place[at]] = 1 / p->size_g[p->equation[at]];
         substitute(p, m->K, m->inverse, m->step);
-        for (int j = 0; j < outputs; j++) gains[j * p->starts + k] = row_times(p, m->value, output[j], m->step);
+        for (int j = 0; j < p->torques; j++)
+            m->gains[j * p->starts + k] = row_times(p, m->value, p->torque[j], m->step) * p->size_g[p->torque[j]];
     }
-    return 1;
+}
+
+/* Ticks ----------------------------------------------------------------------------------------------------------- */
+
+/* The plan so many ticks later. */
+static void move_on(const struct program *p, struct memory *m, int ticks)
+{
+    for (; ticks > 0; ticks--) {
+        const int32_t *point = p->point;
+        const double *shift = p->shift;
+        memcpy(m->trial, m->x, p->unknowns * sizeof(double));
+        for (int c = 0; c < p->curves; c++) {
+            int n = p->points[c], width = p->width[c];
+            for (int i = 0; i < n; i++, shift += n)
+                for (int k = 0; k < width; k++) {
+                    double sum = 0;
+                    for (int j = 0; j < n; j++) sum += shift[j] * m->trial[point[j * width + k]];
+                    m->x[point[i * width + k]] = sum;
+                }
+            point += n * width;
+        }
+    }
+    for (int k = 0; k < p->unknowns; k++) m->x[k] = fmin(fmax(m->x[k], p->low[k]), p->high[k]);
+    memcpy(m->trial, m->x, p->unknowns * sizeof(double));
+}
+
+/* A plan that stays at the measured positions. */
+static void stay(const struct program *p, struct memory *m, const double *state)
+{
+    memcpy(m->x, p->rest, p->unknowns * sizeof(double));
+    for (int i = 0; i < p->points[0]; i++)
+        for (int k = 0; k < p->width[0]; k++) m->x[p->point[i * p->width[0] + k]] = state[k];
+    memset(m->lam_g, 0, p->rows * sizeof(double));
+}
+
+static void torques(const struct program *p, struct memory *m)
+{
+    for (int j = 0; j < p->torques; j++)
+        if (fabs(m->g[p->torque[j]]) < 1e100) m->tau[j] = fmin(fmax(m->g[p->torque[j]], p->least[j]), p->most[j]);
+}
+
+/* Moves the plan on by so many ticks, and improves it from a measured state with some parameters (whose entries of the
+measured state are not read). Torques and gains are in m->tau and m->gains: those of the last plan, and zeros, if no step
+could be made. Returns the status. */
+EXPORT int receding_tick(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
+                         const double *target, const struct settings *s, int ticks, const double *state,
+                         const double *parameters, struct result *r)
+{
+    memset(r, 0, sizeof *r);
+    move_on(p, m, ticks);
+    memcpy(m->x_before, m->x, p->unknowns * sizeof(double));
+    memcpy(m->lam_before, m->lam_g, p->rows * sizeof(double));
+    memcpy(m->p_before, m->p, p->parameters * sizeof(double));
+    memcpy(m->p, parameters, p->parameters * sizeof(double));
+    memcpy(m->p + p->measured, state, p->starts * sizeof(double));
+    int numbers = all_finite(m->p, p->parameters);
+    if (numbers) make_steps(p, m, f, sign, target, s, r);
+    else r->status = NO_NUMBERS;
+    if (r->steps) {
+        torques(p, m);
+        find_gains(p, m, sign, r);
+        if (r->gap > LOST) stay(p, m, state);
+        return r->status;
+    }
+    memcpy(m->x, m->x_before, p->unknowns * sizeof(double));
+    memcpy(m->trial, m->x_before, p->unknowns * sizeof(double));
+    memcpy(m->lam_g, m->lam_before, p->rows * sizeof(double));
+    memcpy(m->p, m->p_before, p->parameters * sizeof(double));
+    memset(m->gains, 0, (size_t)p->torques * p->starts * sizeof(double));
+    f->evaluate(f->values);
+    torques(p, m);
+    if (numbers && r->status != LATE) stay(p, m, state);
+    return r->status;
 }
