@@ -15,10 +15,12 @@ from colloc.transcription.trajectory import Trajectory
 def check_kind(problem: Problem | Phases, guess: object) -> None:
     """Raise InputError if the guess has other joints or phases, or has phases where the problem has none."""
     in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
-    names = {"q", *(unknown.name for phase in problem.phases.values() for unknown in phase.all_unknowns)}
-    strange = isinstance(guess, Mapping) and bool(guess) and not guess.keys() & names
+    names = {"q": None} | {unknown.name: None for phase in problem.phases.values() for unknown in phase.all_unknowns}
+    strange = isinstance(guess, Mapping) and bool(guess) and not guess.keys() & names.keys()
     if "" in problem.phases and (in_phases or strange):
-        raise InputError(f"guess must be a single motion, as the problem has no phases, got {quoted(guess)}")
+        joints = "; q has the positions of all joints" if strange and _positions(problem) & guess.keys() else ""
+        signals = f": its signals are {shortened([*names])}{joints}" if strange else ""
+        raise InputError(f"guess must be a single motion, as the problem has no phases, got {quoted(guess)}{signals}")
     if not isinstance(guess, BaseSolution):
         return
     if in_phases and guess.phases.keys() != problem.phases.keys():
@@ -62,3 +64,9 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
         signal,
         lambda name: constants[name] if name in constants else default[name],
     )
+
+
+def _positions(problem: Problem | Phases) -> set[str]:
+    """Names of joints and of their positions."""
+    models = [phase.model for phase in problem.phases.values()]
+    return {name for model in models for name in (*model.joint_names, *model.position_names)}

@@ -63,6 +63,8 @@ def test_joints_states_and_constants_go_by_name_too(problem):
         ({"mass": co.line(1.0, 2.0)}, "guess of 'mass' must be numbers, since it is constant"),
         ({"q": 3.0}, "guess must be co.line"),
         ({"flight": None}, "guess must be a single motion, as the problem has no phases"),
+        ({"z": 1.0}, "got {'z': 1.0}: its signals are q, force, heat, mass$"),
+        ({"elbow": 1.0}, "its signals are q, force, heat, mass; q has the positions of all joints$"),
     ],
 )
 def test_what_is_no_guess_is_refused(problem, guess, message):
