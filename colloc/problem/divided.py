@@ -57,6 +57,8 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
 
 def indivisible(problem: Problem) -> str:
     """Why arcs of free durations cannot state a problem, in a sentence; empty if they can."""
+    if problem.coordinates is not None:
+        return "arcs need costates, which a closed chain has only as a part of cut joints, co.loops.CutJoints"
     for name, rows in problem.rows.items():
         where = rows.constraint.where
         if not (where == WHOLE or (not where.along and set(where.moments) <= {0.0, 1.0})):

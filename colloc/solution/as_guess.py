@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,9 @@ from colloc.transcription.trajectory import Trajectory
 def check_kind(problem: Problem | Phases, guess: object) -> None:
     """Raise InputError if the guess has other joints or phases, or has phases where the problem has none."""
     in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
-    names = {"q": None} | {unknown.name: None for phase in problem.phases.values() for unknown in phase.all_unknowns}
-    strange = isinstance(guess, Mapping) and bool(guess) and not guess.keys() & names.keys()
+    strange = _without_signals(problem, guess) if isinstance(guess, Mapping) and guess else ""
     if "" in problem.phases and (in_phases or strange):
-        joints = "; q has the positions of all joints" if strange and _positions(problem) & guess.keys() else ""
-        signals = f": its signals are {shortened([*names])}{joints}" if strange else ""
-        raise InputError(f"guess must be a single motion, as the problem has no phases, got {quoted(guess)}{signals}")
+        raise InputError(f"guess must be a single motion, as the problem has no phases, got {quoted(guess)}{strange}")
     if not isinstance(guess, BaseSolution):
         return
     if in_phases and guess.phases.keys() != problem.phases.keys():
@@ -66,7 +64,13 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
     )
 
 
-def _positions(problem: Problem | Phases) -> set[str]:
-    """Names of joints and of their positions."""
+def _without_signals(problem: Problem | Phases, guess: Mapping[Any, Any]) -> str:
+    """The signals that a guess by name could have, if it has none of them."""
     models = [phase.model for phase in problem.phases.values()]
-    return {name for model in models for name in (*model.joint_names, *model.position_names)}
+    positions = {name for model in models for name in (*model.joint_names, *model.position_names)}
+    unknowns = (unknown.name for phase in problem.phases.values() for unknown in phase.all_unknowns)
+    names = list(dict.fromkeys(["q", *unknowns]))
+    if not guess.keys().isdisjoint(names):
+        return ""
+    joints = "" if positions.isdisjoint(guess) else "; q has the positions of all joints"
+    return f": its signals are {shortened(names)}{joints}"

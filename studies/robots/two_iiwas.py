@@ -157,9 +157,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("robots.two_iiwas", __doc__, argv, quick="least torques alone, on a coarse grid")
     closed = chain()
     loop, cut = co.loops.IndependentJoints(closed), co.loops.CutJoints(closed)
-    curve, tol = (co.BSpline(10), 0.1) if args.quick else (co.BSpline(24), 1e-3)
-    least = co.solve(problem(loop, DURATION), curve, tol=tol, progress=False)
-    other = co.solve(problem(cut, DURATION), curve, tol=tol, guess=least, progress=False)
+    settings = {"curve": co.BSpline(10), "tol": 0.1} if args.quick else {}
+    least = co.solve(problem(loop, DURATION), progress=False, **settings)
+    other = co.solve(problem(cut, DURATION), guess=least, progress=False, **settings)
     numbers = {f"least.{name}": value for name, value in numbers_of(least).items()}
     numbers |= {"least.cut": other.cost, "least.difference": abs(other.cost / least.cost - 1)}
     numbers["least.forward"] = co.verify(least).forward_error
@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     shown = least
     if not args.quick:
-        shown = fastest = co.solve(problem(loop, None), curve, tol=tol, progress=False)
+        shown = fastest = co.solve(problem(loop, None), progress=False, **settings)
         numbers |= {f"fastest.{name}": value for name, value in numbers_of(fastest).items()}
         numbers["fastest.forward"] = co.verify(fastest).forward_error
         rows += [

@@ -363,6 +363,27 @@ def test_a_problem_that_cannot_be_divided_is_refined_on_grids(attempts):
     assert not attempts
 
 
+def test_a_closed_chain_is_refined_on_grids(attempts):
+    """Its torque jumps once, from bound to bound."""
+    link = {"mass": 1.0, "inertia": (0.01, 0.01, 0.01)}
+    crank, coupler = (
+        co.Body(name, co.dh_revolute(a=a), parent, **link)
+        for name, a, parent in (("crank", 0.3, None), ("coupler", 0.8, "crank"))
+    )
+    rocker = co.Body("rocker", co.revolute(placement=co.placement((0.9, 0, 0))), **link)
+    pin = co.loops.on_line("pin", "coupler", co.loops.Frame("rocker", (0.6, 0, 0)))
+    chain = co.loops.ClosedChain(co.Model([crank, coupler, rocker]), [pin], actuators=["crank"], guess=(1.0, -0.5, 1.5))
+    ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})]
+    stated = [*ends, co.bounds(tau={"crank": (-20, 20)})]
+    parts = [co.loops.IndependentJoints(chain)]
+    answer = co.solve(
+        co.Problem(chain.model, co.Free(0.1, 3.0), co.duration(), stated, parts=parts), co.Radau(12), tol=1e-4
+    )
+    assert answer.success
+    assert answer.duration == pytest.approx(0.266225, rel=2e-5)
+    assert not attempts
+
+
 def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeypatch):
     limit = co.solver.Status.TIME_LIMIT
     monkeypatch.setattr("colloc.refinement.switches.refine_at_switches", lambda *_: limit)
