@@ -4,8 +4,8 @@ The right leg of the planar walker with nine muscles, on a saddle that does not 
 minute. The pedal closes the loop, and only the ankle is free. Both legs together do 200 W on the crank, with the least
 of squared activations, and a revolution ends as it began. Index of force effectiveness is the mean of the force across
 the crank over the mean of the whole force. At this cadence it was 48 +- 10 % in cyclists and 32 +- 6 % in others, at 80
-% of their greatest uptake of oxygen (2022, Front. Sports Act. Living 4:958827). Nobody told the leg to pull the pedal
-up: its weight is lifted partly by the other leg, so that the torque is negative there, as it is in people.
+% of their greatest uptake of oxygen (2022, Front. Sports Act. Living 4:958827). The torque is negative where the pedal
+rises, as in people: the other leg lifts a part of the weight of this one.
 """
 
 from __future__ import annotations
