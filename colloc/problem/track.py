@@ -63,8 +63,9 @@ def track(
     Splines represent the samples, so that nodes need not be at sample times, and durations may be free. They
     interpolate, or, with the standard deviation of the noise or a cutoff frequency, smooth. Samples that are NaN
     are left out, component by component: the weight falls linearly to zero at the time of a missing sample, and within
-    one interval beyond the first and the last sample. A motion may therefore be longer than the record, or shorter. The
-    terms are squares for `Hessian.GAUSS_NEWTON`.
+    one interval beyond the first and the last sample. A motion may therefore be longer than the record, or shorter.
+    With a cutoff, splines bridge gaps shorter than half of its period, and around longer ones the weight falls within
+    that time. The terms are squares for `Hessian.GAUSS_NEWTON`.
 
     Parameters
     ----------
@@ -189,10 +190,13 @@ class Record:
         return ca.SX(ca.mtimes(points.T, _functions(self.basis, t)))
 
     def presence(self, t: ca.SX) -> ca.SX:
-        """Weights of the components at a time, SX, shape (k,): 1 at samples, 0 at missing ones, linear in between."""
+        """Weights of the components at a time, SX, shape (k,): broken lines through those at the times of samples."""
         steps = np.diff(self.times)
         padded = np.concatenate([[self.times[0] - steps[0]], self.times, [self.times[-1] + steps[-1]]])
-        heights = np.pad(self.present.astype(float), ((1, 1), (0, 0)))
+        heights = self.present.astype(float)
+        if self.cutoff is not None:
+            heights = np.column_stack([_fading(self.times, seen, 0.5 / self.cutoff) for seen in self.present.T])
+        heights = np.pad(heights, ((1, 1), (0, 0)))
         patterns, of_component = np.unique(heights, axis=1, return_inverse=True)
         shapes = [_broken_line(padded, column, t) for column in patterns.T]
         return ca.vertcat(*(shapes[k] for k in of_component.ravel()))
@@ -383,6 +387,18 @@ def _functions(basis: SplineBasis, t: ca.SX) -> ca.SX:
         for j in range(p + 1):
             functions[first + j] = functions[first + j] + here[k] * local[j]
     return ca.vertcat(*functions)
+
+
+def _fading(t: np.ndarray, present: np.ndarray, reach: float) -> np.ndarray:
+    """Weights at samples, shape (N,): gaps shorter than a reach [s] count as present, and around others they fall."""
+    seen = np.flatnonzero(present)
+    missing = ~present
+    for first, last in zip(seen[:-1], seen[1:], strict=True):
+        if t[last] - t[first] < reach:
+            missing[first + 1 : last] = False
+    if not missing.any():
+        return np.ones(t.size)
+    return np.clip(np.abs(t[:, None] - t[missing]).min(axis=1) / reach, 0.0, 1.0)
 
 
 def _broken_line(t: np.ndarray, heights: np.ndarray, at: ca.SX) -> ca.SX:

@@ -5,7 +5,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
@@ -158,8 +158,7 @@ def test_a_cutoff_is_a_butterworth_filter_forward_and_backward(degree: int):
         + 0.3 * np.cos(2 * np.pi * 6.0 * t)
         + 0.2 * np.random.default_rng(0).normal(size=601)
     )
-    b, a = butter((degree + 1) // 2, 6.0, fs=200.0)[:2]
-    theirs = filtfilt(b, a, y)
+    theirs = filtfilt(*cast(tuple, butter((degree + 1) // 2, 6.0, fs=200.0)), y)
     measured = record("walk", t, y, cutoff=6.0, degree=degree)
     value, middle = splines(measured, t)[0][:, 0], (t > 0.5) & (t < 2.5)
     assert np.abs(value - theirs)[middle].max() < 0.01
@@ -173,6 +172,22 @@ def test_a_cutoff_keeps_half_of_an_oscillation_across_a_gap():
     value = splines(record("walk", t, y, cutoff=5.0, degree=5), t)[0][:, 0]
     middle = ((t > 1.0) & (t < 1.6)) | ((t > 2.25) & (t < 3.0))
     np.testing.assert_allclose(value[middle], 0.5 * y[middle], atol=0.01)
+
+
+def test_a_filter_bridges_short_gaps_and_fades_around_long_ones():
+    """A marker that flickers counts as seen; else the fit of a model that misses it by some mm would shake."""
+    t = np.linspace(0.0, 2.0, 201)
+    y = np.column_stack([np.sin(t), np.sin(t), np.sin(t)])
+    y[20:60:2, 0] = np.nan  # flickers
+    y[100:130, 1] = np.nan  # longer than half a period of 5 Hz
+    measured = record("markers", t, y, cutoff=5.0, degree=5)
+    presence = splines(measured, t)[1]
+    np.testing.assert_array_equal(presence[:, [0, 2]], 1.0)
+    np.testing.assert_allclose(
+        presence[[85, 95, 99, 100, 115, 129, 130, 135, 145], 1], [1, 0.5, 0.1, 0, 0, 0, 0.1, 0.6, 1]
+    )
+    assert splines(record("markers", t, y), t[21:59:2])[1][:, 0].min() == 1.0
+    assert splines(record("markers", t, y), t[20:60:2])[1][:, 0].max() == 0.0
 
 
 def test_every_component_has_a_noise_of_its_own():
