@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -393,7 +394,7 @@ def _fading(t: np.ndarray, present: np.ndarray, reach: float) -> np.ndarray:
     """Weights at samples, shape (N,): gaps shorter than a reach [s] count as present, and around others they fall."""
     seen = np.flatnonzero(present)
     missing = ~present
-    for first, last in zip(seen[:-1], seen[1:], strict=True):
+    for first, last in pairwise(seen):
         if t[last] - t[first] < reach:
             missing[first + 1 : last] = False
     if not missing.any():
