@@ -31,9 +31,11 @@ class SolutionWarning(UserWarning):
 _POSTURES = 21  # of a guess that parts are asked about
 
 _ADVICE = {
-    Status.INFEASIBLE: "\nco.optimality.explain(error) finds the smallest relaxation that makes it feasible",
-    Status.NOT_FOUND: "\na motion may exist: try a guess that meets these constraints, as in guess=co.keyframes(...), "
+    Status.INFEASIBLE: "co.optimality.explain(error) finds the smallest relaxation that makes it feasible",
+    Status.NOT_FOUND: "a motion may exist: try a guess that meets these constraints, as in guess=co.keyframes(...), "
     "more intervals, or the smallest relaxation near the last iterate, co.optimality.explain(error)",
+    Status.ACCEPTABLE: "error.solution is this motion, nearly an optimum: often the cost leaves some motions "
+    "undetermined, which a little of squared accelerations in the cost determines",
 }
 
 
@@ -58,10 +60,9 @@ def judge(
             nlp, x, p = solution.nlp, solution.x, solution.parameters
             reason = failure_reason(nlp, start, x, p, limited=limited, infeasible=proved)
         doubts = doubts_at(initial_motion(solution.nlp, start, solution.parameters), ends=True)
-        reason = "\n".join(filter(None, [reason, *doubts, *_locks(solution)]))
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
-        reason += _ADVICE.get(solution.status, "")
-        raise SolveError(f"{message}\n{reason}".rstrip(), solution)
+        advice = _ADVICE.get(solution.status, "")
+        raise SolveError("\n".join(filter(None, [message, reason, *doubts, *_locks(solution), advice])), solution)
 
 
 def at_best_iterate(solution: Solution | PhasesSolution) -> Solution | PhasesSolution:

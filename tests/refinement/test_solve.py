@@ -128,6 +128,9 @@ def test_acceptable_is_not_success():
     assert solution.message == "Solved_To_Acceptable_Level"
     assert solution.status is co.solver.Status.ACCEPTABLE
     assert not solution.success
+    with pytest.raises(co.SolveError, match=r"Level\)\nerror.solution is this motion, nearly an optimum") as caught:
+        co.solve(smooth(), co.BSpline(8), solver=co.Ipopt(**options))
+    np.testing.assert_array_equal(caught.value.solution.x, solution.x)
 
 
 def test_a_search_at_the_iteration_limit_returns_its_best_motion():
