@@ -16,6 +16,7 @@ import numpy as np
 from colloc.problem import Problem
 from colloc.support.checks import InputError
 from colloc.transcription import BaseNLP, Trajectory, trajectory_from
+from colloc.transcription.final_postures import posture_at_end
 from colloc.transcription.guess import Keyframes, prescribed_postures, resting_posture
 from colloc.transcription.nlp import Phase
 
@@ -145,7 +146,11 @@ def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: 
         start, end = prescribed_postures(problem)
         start = np.where(np.isnan(start), [posture.get(name, np.nan) for name in names], start)
         anywhere = rng.uniform(reach.lower, reach.upper, (2, len(names)))
-        start, end = np.where(np.isnan(start), anywhere[0], start), np.where(np.isnan(end), anywhere[1], end)
+        ends = [(0.0, start, anywhere[0]), (1.0, end, anywhere[1])]
+        start, end = (
+            posture_at_end(problem, moment, np.where(np.isnan(stated), random, stated), ~np.isnan(stated))
+            for moment, stated, random in ends
+        )
         T = float(duration * _HASTE ** rng.uniform(-1, 1))
         trajectory = replace(_through(problem, start, end, reach, rng), duration=T)
         try:

@@ -13,10 +13,12 @@ import pytest
 import colloc as co
 from colloc.models.ur5 import ur5
 from colloc.refinement import seek_starts
+from colloc.refinement.random_motions import random_start
 from colloc.refinement.starts import distance, motion_features
 from colloc.solution.starts import Basin, Starts
 from colloc.studies.arms.starts import three_links
 from colloc.studies.classics.arms import kelly, spong, willigenburg
+from colloc.transcription.final_postures import posture_at_end
 from tests.support.problems import effort, time_optimal
 
 FROM_GUESS = [co.refinement.Solve(), co.refinement.Refine(1e-3, confirm=False), co.refinement.AtSwitches()]
@@ -242,3 +244,59 @@ def test_random_starts_of_states_alone_lead_round_a_hill_on_its_other_side(lowes
     assert best.cost == pytest.approx(plain.cost, rel=1e-8) == pytest.approx(6.218277, rel=1e-6)
     assert best.starts is not None
     assert [basin.cost for basin in best.starts.basins] == pytest.approx([best.cost, alone.cost], rel=1e-6)
+
+
+TWO = co.Model(
+    [
+        co.Body("upper", co.revolute(), mass=2, com=(0.3, 0, 0), inertia=(0.01, 0.06, 0.06)),
+        co.Body(
+            "lower", co.revolute(placement=co.placement((0.6, 0, 0)), limits=co.Limits(position=(-2.5, 2.0))),
+            "upper", mass=1.5, com=(0.25, 0, 0), inertia=(0.01, 0.04, 0.04),
+        ),
+    ],
+    gravity=(0, 0, -9.81),
+)  # fmt: skip
+
+
+def swing(*goals: Any, q: Any = None) -> co.Problem:
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=q, qd=0.0), co.bounds(tau=(-6, 6))]
+    return co.Problem(TWO, co.Free(0.05, 10.0), co.duration(), [*ends, *goals])
+
+
+def heading(angle: float) -> co.problem.Statement:
+    """The first joint's angle up to whole turns, by cosine and sine."""
+    return co.at(1.0, lambda now: ca.vertcat(ca.cos(now.q[0] - angle) - 1, ca.sin(now.q[0] - angle)), equals=0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_starts_end_where_equations_of_the_end_hold(seed):
+    tip = co.at(1.0, lambda now: now.point("lower", (0.5, 0, 0)).position[:2], equals=(0.7, -0.4))
+    for goal in (tip, heading(2.8)):
+        nlp = co.transcribe(swing(goal), co.BSpline(8))
+        ends = random_start(nlp, [1.0], np.random.default_rng(seed))[nlp.grid.layout["q"]][-1]
+        if goal is tip:
+            hand = co.Evaluator(TWO).point("lower", (0.5, 0, 0), q=ends).position
+            np.testing.assert_allclose(np.ravel(hand)[:2], (0.7, -0.4), atol=1e-5)
+        else:
+            assert np.cos(ends[0] - 2.8) == pytest.approx(1.0, abs=1e-5)
+        assert -2.5 <= ends[1] <= 2.0
+
+
+def test_a_posture_at_the_end_keeps_what_is_prescribed_or_stays_where_nothing_meets_the_equations():
+    problem = swing(heading(2.0), q={"lower": 0.3})
+    q = posture_at_end(problem, 1.0, np.array([0.1, 0.3]), np.array([False, True]))
+    np.testing.assert_allclose(q, (2.0, 0.3), atol=1e-5)
+    near = np.array([0.1, 0.2])
+    far = swing(co.at(1.0, lambda now: now.point("lower").position[:2], equals=(9.0, 0.0)))
+    np.testing.assert_array_equal(posture_at_end(far, 1.0, near, np.array([False, False])), near)
+    np.testing.assert_array_equal(posture_at_end(far, 0.0, near, np.array([True, True])), near)
+
+
+def test_half_a_turn_by_cosine_and_sine_is_as_fast_as_by_its_angle():
+    """Either way round, from a straight line whose end is half a turn away from the goal."""
+    plan = [co.refinement.Solve(tol=1.0), co.refinement.SeekStarts(8)]
+    turned, plain = (
+        co.solve(problem, co.BSpline(12), plan=plan, progress=False).cost
+        for problem in (swing(heading(np.pi), q={"lower": 0.0}), swing(q=(np.pi, 0.0)))
+    )
+    assert turned <= plain * (1 + 1e-4)
