@@ -5,7 +5,7 @@ urdf, srdf     readers of robots
 sdf            SDF files
 urdf_writer    URDF files from models
 mjcf           MuJoCo's files, compiled by MuJoCo; muscles in mjcf_muscles, forces that are left out in mjcf_omissions
-osim           OpenSim's files, with their components in osim_document, forces in osim_forces and osim_passive
+osim           OpenSim's files; components in osim_document, joints in osim_joints, forces in osim_forces, osim_passive
 loop_files     companions of URDF files, with loops and motors
 limits         limits that take the place of those in a file
 muscle_data    muscles of files

@@ -6,7 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -16,13 +16,23 @@ import numpy as np
 from colloc.formats.limits import NewLimits
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
 from colloc.formats.osim_forces import OsimForces
+from colloc.formats.osim_joints import (
+    GLIDING,
+    PLAIN,
+    QUATERNIONS,
+    Axis,
+    arc_steps,
+    ellipsoid_steps,
+    plain_steps,
+    scapular_steps,
+)
 from colloc.formats.reading import Notes, Reading
 from colloc.formats.xml import lines_of, numbers_in, wrong
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.functions import Polynomial, RoundedLine, polynomial_near
-from colloc.model.joint import Joint, Limits
+from colloc.model.joint import Limits
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.transforms import homogeneous, inverse, rotation_about
 from colloc.model.tree import Model
@@ -32,21 +42,7 @@ from colloc.support.display import short, shown
 _FRAMES = ("PhysicalOffsetFrame",)
 _ROTATIONS = ("rotation1", "rotation2", "rotation3")
 _TRANSLATIONS = ("translation1", "translation2", "translation3")
-# Joints whose axes are those of their frames: slides and hinges in the order in which they follow each other, and which
-# of the joint's coordinates each of them has.
-_PLAIN = {
-    "WeldJoint": (),
-    "PinJoint": (("r", "z", 0),),
-    "SliderJoint": (("t", "x", 0),),
-    "UniversalJoint": (("r", "x", 0), ("r", "y", 1)),
-    "GimbalJoint": (("r", "x", 0), ("r", "y", 1), ("r", "z", 2)),
-    "BallJoint": (("r", "x", 0), ("r", "y", 1), ("r", "z", 2)),
-    "PlanarJoint": (("t", "x", 1), ("t", "y", 2), ("r", "z", 0)),
-    "FreeJoint": (("t", "x", 3), ("t", "y", 4), ("t", "z", 5), ("r", "x", 0), ("r", "y", 1), ("r", "z", 2)),
-}
-_QUATERNIONS = ("BallJoint", "FreeJoint", "ScapulothoracicJoint")
-_JOINTS = (*_PLAIN, "CustomJoint", "ScapulothoracicJoint")
-_NEAR = {"ConstantCurvatureJoint": "; a GimbalJoint in the middle of the arc comes near it"}
+_JOINTS = (*PLAIN, *GLIDING, "CustomJoint")
 _LOOPS = ("WeldConstraint", "PointConstraint")
 # Elements that are read, or that the report lists under another name.
 _SILENT = ("Coordinate", "FrameGeometry", "Marker", "Body", *_FRAMES, *_JOINTS, *_LOOPS, "CoordinateCouplerConstraint")
@@ -59,15 +55,15 @@ def from_osim(
 ) -> Reading:
     """The skeleton of an OpenSim file, with its muscles, contact, springs, motors and loops.
 
-    Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free, custom and
-    scapulothoracic ones), with coordinates under their names. A custom joint becomes a chain of slides and hinges
-    on massless links, each of which follows a coordinate by its function in the file: `Model.couplings`. Dependent
-    coordinates of couplers follow others in the same way, locked ones are held. Corners of piecewise linear
-    functions are rounded. Ranges of coordinates become limits of position, as in Moco, whether the file clamps them
-    or not; forces of coordinate actuators become limits of torque. Markers are the model's, constraints that weld
-    frames or pin points are `loops`, default values are the posture "initial". `muscles`, `contact`, `springs`,
-    `ligaments` and `motors` of the reading are parts of a problem; the data of the first two, muscles with their
-    paths, contact shapes and the laws of contact, are attributes as well.
+    Bodies, frames and joints are read (weld, pin, slider, universal, gimbal, ball, planar, free, custom,
+    scapulothoracic and ellipsoid ones, and those of constant curvature), with coordinates under their names. A custom
+    joint becomes a chain of slides and hinges on massless links, each of which follows a coordinate by its function in
+    the file: `Model.couplings`. Dependent coordinates of couplers follow others in the same way, locked ones are held.
+    Corners of piecewise linear functions are rounded. Ranges of coordinates become limits of position, as in Moco,
+    whether the file clamps them or not; forces of coordinate actuators become limits of torque. Markers are the
+    model's, constraints that weld frames or pin points are `loops`, default values are the posture "initial".
+    `muscles`, `contact`, `springs`, `ligaments` and `motors` of the reading are parts of a problem; the data of the
+    first two, muscles with their paths, contact shapes and the laws of contact, are attributes as well.
 
     Parameters
     ----------
@@ -124,29 +120,6 @@ def from_osim(
         return reader.reading(smooth, NewLimits(limits))
 
 
-@dataclass
-class _Axis:
-    """A slide or a hinge of a joint."""
-
-    label: str
-    slides: bool
-    direction: np.ndarray
-    follows: Coupling  # which coordinate, and how
-
-    @property
-    def plain(self) -> bool:
-        """Whether its coordinate is the file's, unchanged."""
-        return (self.follows.ratio, self.follows.offset, self.follows.curve) == (1.0, 0.0, None)
-
-    def joint(self, place: ca.SX, limits: Limits) -> Joint:
-        make = prismatic if self.slides else revolute
-        return make(self.direction.tolist(), place, limits, name=self.label)
-
-    def transform(self, value: float) -> ca.SX:
-        """Its displacement at a value, SX, shape (4, 4)."""
-        return self.joint(ca.SX.eye(4), Limits()).transform(ca.SX(value))
-
-
 class _OsimReader:
     """Reader of components, with notes for the report."""
 
@@ -163,7 +136,6 @@ class _OsimReader:
         self._taken = {part.name for part in document.all("Body")}
         self._couplings: dict[str, Coupling] = {}
         self._wide: dict[str, str] = {}  # coordinates with ranges of more than a turn
-        self._hinges = 0  # of scapulae, by which they get names
         notes_of_names = [f"marker {old!r} is there twice: the other one is {new!r}" for old, new in document.renamed]
         self.notes.changed += notes_of_names
 
@@ -290,8 +262,7 @@ class _OsimReader:
             if joint.element.tag not in _JOINTS:
                 raise wrong(
                     joint.element,
-                    f"joint {joint.name!r} is a {joint.element.tag}; supported are {', '.join(_JOINTS)}"
-                    f"{_NEAR.get(joint.element.tag, '')}",
+                    f"joint {joint.name!r} is a {joint.element.tag}; supported are {', '.join(_JOINTS)}",
                 )
             if document.flag(joint, "reverse"):
                 raise wrong(
@@ -329,7 +300,7 @@ class _OsimReader:
             place, carrier = ca.SX.eye(4), parent.body
             chain: list[Body] = []
             for step in steps:
-                if not isinstance(step, _Axis):
+                if not isinstance(step, Axis):
                     place = place @ step
                     continue
                 chain.append(Body(self._unique(step.label), step.joint(place, self._limits(step)), carrier))
@@ -345,20 +316,20 @@ class _OsimReader:
         Axes get names, that of their coordinate if they have it unchanged, and couplings.
         """
         names: dict[str, str] = {}
-        for step in (step for step in steps if isinstance(step, _Axis)):
+        for step in (step for step in steps if isinstance(step, Axis)):
             if step.plain and step.follows.joint not in names:
                 names[step.follows.joint] = step.label = step.follows.joint
                 if (leading := self._dependent.get(step.label)) is not None:
                     self._couplings[step.label] = leading
         alone: list[Body] = []
-        for step in (step for step in steps if isinstance(step, _Axis)):
+        for step in (step for step in steps if isinstance(step, Axis)):
             coordinate = step.follows.joint
             if step.label != coordinate:
                 leading = self._dependent.get(coordinate)
                 self._couplings[step.label] = step.follows if leading is None else step.follows.after(leading)
             if coordinate not in names and coordinate not in self._dependent:
                 names[coordinate] = coordinate
-                turns = any(isinstance(s, _Axis) and s.follows.joint == coordinate and not s.slides for s in steps)
+                turns = any(isinstance(s, Axis) and s.follows.joint == coordinate and not s.slides for s in steps)
                 make: Any = revolute if turns else prismatic
                 carried = make(limits=self._range(coordinate, turns), name=coordinate)
                 alone.append(Body(self._unique(coordinate), carried, parent))
@@ -367,7 +338,7 @@ class _OsimReader:
                 )
         return alone
 
-    def _limits(self, step: _Axis) -> Limits:
+    def _limits(self, step: Axis) -> Limits:
         """Limits of the joint of an axis; only leading joints have any."""
         return Limits() if step.label in self._couplings else self._range(step.label, not step.slides)
 
@@ -424,46 +395,26 @@ class _OsimReader:
         if kind == "CustomJoint":
             return list(self._custom(joint))
         names = [part.name for part in self._coordinates.values() if part.path == f"{joint.path}/{part.name}"]
-        count = len(_PLAIN[kind]) if kind in _PLAIN else 4
+        count = len(PLAIN[kind]) if kind in PLAIN else GLIDING[kind]
         if len(names) != count:
             raise InputError(f"joint {joint.name!r} is a {kind} and has {count} coordinates, got {len(names)}")
-        if kind in _QUATERNIONS:
+        if kind in QUATERNIONS:
             self.notes.changed.append(
                 f"joint {joint.name!r} ({kind}) is a chain of axes x, y, z, with torques of the rates of its angles"
             )
-        if kind not in _PLAIN:
-            return self._on_ellipsoid(joint, names)
-        plain = [(way == "t", np.eye(3)["xyz".index(axis)], names[place]) for way, axis, place in _PLAIN[kind]]
-        return [_Axis(name, slides, direction, Coupling(name)) for slides, direction, name in plain]
-
-    def _on_ellipsoid(self, joint: Component, names: list[str]) -> list[Any]:
-        """The scapula on the ribs: gliding on an ellipsoid by two angles, turning about its normal, and winging.
-
-        The point with the normal Rx(a) Ry(b) z has the coordinates of this normal times the three radii. It is the sum
-        of three vectors of constant lengths, along Rx(a) Ry(b) z, Rx(a) Ry(-b) z and Rx(-a) Ry(b) z. Hence a chain of
-        hinges that turn by a or b, or twice back.
-        """
-        document = self.document
-        y, x, z = document.numbers(joint, "thoracic_ellipsoid_radii_x_y_z", 3).tolist()  # the frame is turned about z
-        abduction, elevation, rotation, winging = names
-        there, back = (_turned_about_z(side * math.pi / 2) for side in (1, -1))
-
-        def hinge(axis: str, coordinate: str, ratio: float = 1.0) -> _Axis:
-            self._hinges += 1
-            label = f"{joint.name}_hinge{self._hinges}"
-            return _Axis(label, False, np.eye(3)["xyz".index(axis)], Coupling(coordinate, ratio))
-
-        steps: list[Any] = [there, hinge("x", abduction), hinge("y", elevation), _shift((0, 0, (x + y) / 2))]
-        if z != x:
-            steps += [hinge("y", elevation, -2.0), _shift((0, 0, (z - x) / 2)), hinge("y", elevation, 2.0)]
-        if z != y:
-            steps += [hinge("y", elevation, -1.0), hinge("x", abduction, -2.0), hinge("y", elevation)]
-            steps += [_shift((0, 0, (z - y) / 2))]
-            steps += [hinge("y", elevation, -1.0), hinge("x", abduction, 2.0), hinge("y", elevation)]
-        origin = np.append(document.numbers(joint, "scapula_winging_axis_origin", 2, "0 0"), 0.0)
-        angle = document.number(joint, "scapula_winging_axis_direction", 0.0)
-        wing = _Axis(winging, False, np.array([-math.sin(angle), math.cos(angle), 0.0]), Coupling(winging))
-        return [*steps, hinge("z", rotation), back, _shift(origin), wing, _shift(-origin)]
+        if kind in PLAIN:
+            return plain_steps(kind, names)
+        if kind == "ScapulothoracicJoint":
+            return scapular_steps(self.document, joint, names)
+        if kind == "EllipsoidJoint":
+            return ellipsoid_steps(self.document, joint, names)
+        ranges = [self._range(name, turns=True).position for name in names[:2]]
+        steps, error = arc_steps(self.document, joint, names, ranges)
+        self.notes.changed.append(
+            f"joint {joint.name!r} ({kind}) is a chain of slides and axes x, z, y: exact where it bends about one of x "
+            f"and z, and at most {short(error)} m off where it bends about both"
+        )
+        return steps
 
     def _custom(self, joint: Component) -> Iterator[Any]:
         """Slides along axes of the parent frame, then hinges, each axis turned by those before it."""
@@ -489,7 +440,7 @@ class _OsimReader:
         direction = numbers_in(element, "axis", 3, what)
         if not direction.any():
             raise InputError(f"axis of {what} must be a non-zero vector, got {direction.tolist()}")
-        axis = _Axis(f"{joint.name}_{name}", slides, direction / np.linalg.norm(direction), follows)
+        axis = Axis(f"{joint.name}_{name}", slides, direction / np.linalg.norm(direction), follows)
         if follows.ratio == 0:
             yield axis.transform(follows.offset)
             return
@@ -579,14 +530,6 @@ class _OsimReader:
         for child in self.document.model:
             if child.get("file"):
                 self.notes.leave_out(f"<{child.tag}> in a file of its own", "the file", child.get("file", ""))
-
-
-def _shift(by: Any) -> ca.SX:
-    return homogeneous(ca.SX.eye(3), ca.SX(ca.DM(by)))
-
-
-def _turned_about_z(angle: float) -> ca.SX:
-    return homogeneous(rotation_about(2, ca.SX(angle)), ca.SX(3, 1))
 
 
 def _function_of(axis: Element, what: str) -> Element | None:

@@ -12,6 +12,7 @@ test_scenes          files in which nothing moves
 test_collisions      collision shapes
 test_osim            OpenSim's models
 test_osim_parts      muscles, springs and motors of OpenSim's models
+test_osim_spine      joints of constant curvature and on ellipsoids
 test_osim_wraps      muscles round surfaces of OpenSim's models
 test_osim_passive    springs, limit forces, expressions and ligaments, against OpenSim
 test_osim_track      a motion of an OpenSim model
