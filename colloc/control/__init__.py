@@ -14,6 +14,7 @@ horizon     the program of a receding horizon
 native      its tables for step.c, which makes steps without Python
 receding    a controller that solves a problem again at every tick
 closed_loop a receding horizon in a simulated loop
+export      a receding horizon as C sources
 c_code      torques and feedback in C
 """
 
@@ -21,6 +22,7 @@ from colloc.control.batch import least_squares_step, response_matrices
 from colloc.control.c_code import to_c
 from colloc.control.closed_loop import ClosedLoop, closed_loop
 from colloc.control.discrete import Scheme, System, discretise, rollout
+from colloc.control.export import export
 from colloc.control.ilqr import Form, ilqr
 from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
 from colloc.control.receding import Receding, Tick, receding
@@ -34,8 +36,8 @@ from colloc.support.packages import register_public
 __all__ = [
     "ClosedLoop", "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Receding", "Residuals", "Scheme",
     "StateSpace", "System", "Tick", "Tracking", "TrajectoryObjective", "backward", "closed_loop", "control_cost",
-    "discretise", "fitted", "ilqr", "least_squares_step", "output_cost", "receding", "response_matrices", "rollout",
-    "state_cost", "time_varying_lqr", "to_c",
+    "discretise", "export", "fitted", "ilqr", "least_squares_step", "output_cost", "receding", "response_matrices",
+    "rollout", "state_cost", "time_varying_lqr", "to_c",
 ]  # fmt: skip
 
 register_public(__name__)

@@ -49,11 +49,8 @@ class _Memory(ctypes.Structure):
 class Settings(ctypes.Structure):
     """Settings of a call of `receding_tick`; see step.c."""
 
-    _fields_ = (
-        *((name, _DOUBLE) for name in ("small", "barrier", "tolerance", "seconds")),
-        ("steps", _INT),
-        ("iterations", _INT),
-    )
+    names = ("small", "barrier", "tolerance", "seconds", "steps", "iterations")
+    _fields_ = (*((name, _DOUBLE) for name in names[:4]), *((name, _INT) for name in names[4:]))
 
 
 class Result(ctypes.Structure):
@@ -131,9 +128,10 @@ class NativeStep:
             "hessian": t["hessian_to"].size, "starts": start.size, "envelope": int(widths.sum()),
             "values": int(t["segment_length"].sum()),
         }  # fmt: skip
+        self.tables, self.sizes = t, _Tables.sizes
         kinds = {name: float if name in _Tables.numbers else np.int32 for name in _Tables.arrays}
-        self._kept = {name: np.ascontiguousarray(t[name], kind) for name, kind in kinds.items()}
-        addresses = {name: array.ctypes.data for name, array in self._kept.items()}
+        self.arrays = {name: np.ascontiguousarray(t[name], kind) for name, kind in kinds.items()}
+        addresses = {name: array.ctypes.data for name, array in self.arrays.items()}
         self._program = _Tables(**{name: t[name] for name in (*_Tables.sizes, "cost")}, **addresses)
         self.sign = np.ones(first.size)
         self.sign[equation_place] = -1
@@ -164,7 +162,7 @@ class NativeStep:
             (("x", "p", "lam_f", "lam_g"), ("hessian",)),
             (("trial", "p"), ("f", "g")),
         )
-        self._buffers = []
+        self.functions, self._buffers = functions, []
         for function, (arguments, results) in zip(functions, names, strict=True):
             buffer, trigger = function.buffer()
             for i, name in enumerate(arguments):

@@ -106,6 +106,10 @@ class Receding:
     first : Solution
         The first plan.
     tick : float [s]
+    settings : Settings
+        Of its steps in C.
+    price : float
+        As in `receding`.
 
     Examples
     --------
@@ -116,8 +120,9 @@ class Receding:
     <Status.SOLVED: 'solved'>
     """
 
-    def __init__(self, first: Solution, tick: float, settings: Settings, native: NativeStep):
-        self.first, self.tick, self._settings, self._native = first, tick, settings, native
+    def __init__(self, first: Solution, tick: float, settings: Settings, price: float):
+        self.first, self.tick, self.settings, self.price = first, tick, settings, price
+        self._native = NativeStep(first, tick, price)
         self._after_start = row_times(first) > 0, times_of_variables(first) > 0
         self._now = np.nan  # time of the last call
         problem = first.problem
@@ -150,7 +155,7 @@ class Receding:
             For unknown names and wrong shapes.
         """
         native, ticks = self._native, self._ticks(t)
-        result = native.tick(self._settings, ticks, *self._arguments(q, qd, values))
+        result = native.tick(self.settings, ticks, *self._arguments(q, qd, values))
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
         numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
@@ -314,4 +319,4 @@ def receding(
     if first.outcome.scale is None or first.outcome.scale.anchor is not None:
         raise InputError("no variable changes the cost: a receding horizon needs one, such as the effort")
     settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, steps, _ITERATIONS)
-    return Receding(first, tick, settings, NativeStep(first, tick, price))
+    return Receding(first, tick, settings, price)

@@ -17,6 +17,10 @@ places in the order of time; places of equations within a segment have zeros. Ro
 are a group, such as the torques of one node. Segments, vectors, and the envelope's rows behind their diagonals are
 padded to whole registers: with zeros, limits with ones that hold. */
 
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#endif
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -302,6 +302,8 @@ OWN = {
     "co.control.closed_loop": {
         "controller": "control.receding(still(), co.BSpline(6), tick=0.1)", "duration": "0.2", "q": "0.0", "qd": "0.0",
         "plant": "None", "parameters": "None", "delay": "0.0", "noise": "(0.0, 0.0)", "substeps": "2"},
+    "co.control.export": {
+        "controller": "control.receding(still(), co.BSpline(6), tick=0.1)", "folder": "FOLDER / 'controller'"},
     "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
     "co.control.rollout": {"limits": "None", "reference": "None", "gains": "None"},
     "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.problem.ground.applied": {

@@ -1,0 +1,62 @@
+"""A controller as C sources: they compile without a warning, repeat its ticks, and call nothing but the C library."""
+
+import shutil
+import subprocess
+
+import casadi as ca
+import pytest
+
+import colloc as co
+from colloc.models.two_link import two_link
+
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+SOURCES = ["controller.c", "functions.c", "main.c"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    goal = co.Parameter("goal", (0.3, 0.5))
+    near = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q - now.goal))
+    limits = co.bounds(tau=(-25.0, 25.0), qd=(-1.0, 1.0))
+    reach = co.Problem(two_link(9.81), 0.5, near, [co.initial(q=0.0, qd=0.0), limits], parameters=[goal])
+    folder = tmp_path_factory.mktemp("controller")
+    co.control.export(co.control.receding(reach, co.BSpline(4), tick=0.02, steps=2), folder)
+    return folder
+
+
+def run(*command, folder):
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(folder):
+    run("gcc", *STRICT, "-O0", "-fsanitize=address,undefined", *SOURCES, "-o", "check", "-lm", folder=folder)
+    assert "5 ticks, largest difference" in run("./check", folder=folder)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+def test_c_sources_call_neither_a_library_nor_an_allocator(folder):
+    run("gcc", *STRICT, "-O0", "-c", *SOURCES[:2], folder=folder)
+    lines = run("nm", "-u", "controller.o", "functions.o", folder=folder).splitlines()
+    called = {line.split()[1] for line in lines if line.split()[:1] == ["U"]}
+    own = {"controller_first", "controller_second", "controller_values"}
+    of_c = {"memcpy", "memset", "clock_gettime", "fmin", "fmax", "sin", "cos", "sincos", "sqrt"}
+    assert called <= own | of_c
+
+
+def test_a_recorded_tick_that_differs_fails(folder):
+    if shutil.which("gcc") is None:
+        pytest.skip("needs a C compiler")
+    text = (folder / "main.c").read_text()
+    start = text.index("torques[] = {") + len("torques[] = {")
+    (folder / "wrong.c").write_text(text[:start] + "1" + text[start:])
+    run("gcc", "-std=c11", "-O0", *SOURCES[:2], "wrong.c", "-o", "wrong", "-lm", folder=folder)
+    assert subprocess.run("./wrong", cwd=folder, check=False, capture_output=True).returncode == 1
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    still = co.integral(lambda now: ca.sumsqr(now.tau) + ca.sumsqr(now.q))
+    hold = co.Problem(two_link(), 0.5, still, [co.initial(q=0.0, qd=0.0)])
+    with pytest.raises(co.InputError, match="cannot be made"):
+        co.control.export(co.control.receding(hold, co.BSpline(5), tick=0.02), tmp_path / "file" / "inside")
