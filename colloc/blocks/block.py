@@ -85,8 +85,10 @@ class Block:
 
     def _equations_in(self, varying: list[int]) -> tuple[list[int], ca.Function]:
         """Indices of equations in some of the local variables, without torques, and their Jacobian."""
-        w, expression = self.sites.local.w, self.expression
-        torques = ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
+        local, expression = self.sites.local, self.expression
+        w, torques = local.w, ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
+        if local.dependent is not None:
+            (expression,) = local.dependent.resolve([expression])
         varies, actuated = (np.array(ca.which_depends(expression, part, 1, True)) for part in (w[varying], torques))
         rows = np.flatnonzero(varies & ~actuated & (self.rows.lower == self.rows.upper)).tolist()
         slopes = ca.densify(ca.jacobian(expression[rows], w))

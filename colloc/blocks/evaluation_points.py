@@ -28,6 +28,7 @@ class LocalView:
     # the `Slots` of the instant (of both instants, one after the other) as expressions in w, d, p and the torques
     arguments: Sequence[ca.SX] = ()
     torques: Intermediate | None = None  # what the symbols of the torques stand for
+    dependent: Intermediate | None = None  # likewise, of the motion of dependent joints
     # what has been made of functions of the instant, by what they are: it is the same on every grid
     functions: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -35,11 +36,14 @@ class LocalView:
     def with_share(self) -> tuple[ca.SX, LocalView]:
         """A constant for each site, and this view with it."""
         share = ca.SX.sym("share")
-        return share, LocalView(self.w, ca.vertcat(self.d, share), self.p, self.arguments, self.torques)
+        data = ca.vertcat(self.d, share)
+        return share, LocalView(self.w, data, self.p, self.arguments, self.torques, self.dependent)
 
     def resolved(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions in w, d and p alone."""
-        return self.torques.resolve(expressions) if self.torques else list(expressions)
+        for intermediate in (self.torques, self.dependent):
+            expressions = intermediate.resolve(expressions) if intermediate else expressions
+        return list(expressions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,8 +58,19 @@ class BlockFunctions:
     @cached_property
     def torques(self) -> Intermediate | None:
         """The torques in the rows."""
-        torques = self.local.torques
-        return torques if torques is not None and ca.depends_on(self.expression, torques.symbols) else None
+        return self._in_rows(self.local.torques)
+
+    @cached_property
+    def intermediate(self) -> Intermediate | None:
+        """The torques, and the motion of dependent joints, in the rows."""
+        dependent = self._in_rows(self.local.dependent)
+        if self.torques is None or dependent is None:
+            return self.torques or dependent
+        return self.torques.above(dependent)
+
+    def _in_rows(self, intermediate: Intermediate | None) -> Intermediate | None:
+        present = intermediate is not None and ca.depends_on(self.expression, intermediate.symbols)
+        return intermediate if present else None
 
     @cached_property
     def value(self) -> ca.Function:
@@ -75,7 +86,7 @@ class BlockFunctions:
     @cached_property
     def gradient(self) -> ca.Function:
         """(w, d, p) -> gradient of the cost, dense."""
-        if self.torques is not None and self.torques.recursive:
+        if self.intermediate is not None and self.intermediate.recursive:
             factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.expression
             gradient = ca.densify(self.slopes.T @ factors)
             return ca.Function("gradient", self.inputs, self.resolved([gradient]))
@@ -117,11 +128,11 @@ class BlockFunctions:
 
     @cached_property
     def slopes(self) -> ca.SX:
-        """Jacobian of the rows in w, sparse, with torques as symbols."""
+        """Jacobian of the rows in w, sparse, with torques and the motion of dependent joints as symbols."""
         direct = ca.jacobian(self.expression, self.local.w)
-        if self.torques is None:
+        if self.intermediate is None:
             return direct
-        return direct + ca.jacobian(self.expression, self.torques.symbols) @ self.torques.slopes
+        return direct + ca.jacobian(self.expression, self.intermediate.symbols) @ self.intermediate.slopes
 
     @cached_property
     def multipliers(self) -> ca.SX:
@@ -159,20 +170,20 @@ class BlockFunctions:
             pull = 2 * self.weights * self.expression * pull
         fixed = ca.SX.sym("pull", self.n_rows)
         weighted = ca.dot(fixed, self.expression)
-        if self.torques is None:
+        if self.intermediate is None:
             second = ca.hessian(weighted, self.local.w)[0]
         else:
-            second = self._curvature_through(self.torques, weighted)
+            second = self._curvature_through(self.intermediate, weighted)
         return ca.triu(ca.substitute(second, fixed, pull))
 
-    def _curvature_through(self, torques: Intermediate, weighted: ca.SX) -> ca.SX:
-        """Second derivatives of a function of w and of torques that depend on w."""
-        w = self.local.w
-        size, both = w.shape[0], ca.vertcat(w, torques.symbols)
+    def _curvature_through(self, intermediate: Intermediate, weighted: ca.SX) -> ca.SX:
+        """Second derivatives of a function of w and of quantities that depend on w."""
+        w, slopes = self.local.w, intermediate.slopes
+        size, both = w.shape[0], ca.vertcat(w, intermediate.symbols)
         hessian, gradient = ca.hessian(weighted, both)
-        mixed = hessian[:size, size:] @ torques.slopes
-        bent = torques.slopes.T @ hessian[size:, size:] @ torques.slopes
-        return hessian[:size, :size] + mixed + mixed.T + bent + torques.curvature(gradient[size:])
+        mixed = hessian[:size, size:] @ slopes
+        bent = slopes.T @ hessian[size:, size:] @ slopes
+        return hessian[:size, :size] + mixed + mixed.T + bent + intermediate.curvature(gradient[size:])
 
     @property
     def _parts(self) -> list[ca.SX]:
@@ -205,5 +216,5 @@ class BlockFunctions:
         return ca.Function("second", [*self.inputs, self.multipliers], self.resolved(results))
 
     def resolved(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        """Expressions with the values of torques in place of their symbols."""
-        return self.torques.resolve(expressions) if self.torques else expressions
+        """Expressions with values in place of symbols of torques and of dependent joints."""
+        return self.intermediate.resolve(expressions) if self.intermediate else expressions

@@ -33,7 +33,7 @@ from colloc.loops.reduction import (
     reduced_motion,
     state_tangent,
 )  # fmt: skip
-from colloc.loops.sensitivities import chain_hessian, chain_sensitivities
+from colloc.loops.sensitivities import chain_hessian, chain_sensitivities, motion_curvature
 from colloc.model import Load, Model
 from colloc.problem import Condition, Contribution, Coordinates, Instant, JointState, Unknown, path
 from colloc.support.checks import InputError, finite_array, flag, instance
@@ -181,6 +181,15 @@ class IndependentJoints(Coordinates):
     @of_instant
     def torque_slopes(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         return chain_sensitivities(self.chain, now.q, *self._rates(now), loads).dtau
+
+    @property
+    def has_motion_derivatives(self) -> bool:
+        """Whether the motion has the derivatives of `motion_curvature`: not with ball joints on quaternions."""
+        return self.model.has_plain_velocities
+
+    @of_instant
+    def motion_curvature(self, now: Instant, multipliers: Sequence[ca.SX]) -> ca.SX:
+        return motion_curvature(reduce(self.chain, now.q), now.qd, now.qdd, multipliers)
 
     @of_instant
     def torque_curvature(self, now: Instant, loads: Sequence[Load], multipliers: ca.SX) -> ca.SX:

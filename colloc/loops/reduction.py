@@ -49,7 +49,8 @@ class Reduction(NamedTuple):
 
     def multipliers(self, torques: ca.SX) -> ca.SX:
         """Multipliers (r, k) with loop forces equal to generalised forces (n, k) at the dependent joints."""
-        return self.solve_transposed(torques[self.chain.dependent_dofs, :])
+        right = torques[self.chain.dependent_dofs, :]
+        return self.solve_transposed(right) if right.nnz() else ca.SX(*right.shape)
 
 
 class DependentMotion(NamedTuple):

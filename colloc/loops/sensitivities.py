@@ -180,7 +180,8 @@ def _contracted(state: _ChainState, q: ca.SX, changes: _Changes, y: ca.SX, zeta:
         cross += least.value @ changes.virtual
         a_q += least.value @ w
     tree = total_hessian(lie_hessian, chain.model, q, state.qd, state.qdd, y, loads)
-    bent = _state_curvature(state, a_q, state.tree.dqd.T @ y, state.tree.dqdd.T @ y)
+    by_rates = state.tree.dqd.T @ y, state.tree.dqdd.T @ y
+    bent = _state_curvature(reduction, state.qd, state.qdd, state.J, a_q, *by_rates)
     mixed = by_q.T @ cross
     return state.change.T @ (tree - bent) @ state.change + by_q.T @ bends @ by_q + mixed + mixed.T
 
@@ -230,14 +231,23 @@ def _bracket(reduction: Reduction, direction: ca.SX) -> ca.SX:
     return J.rate if model.has_plain_velocities else J.rate + J.value @ model.displacement_rates(direction)
 
 
-def _state_curvature(state: _ChainState, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX) -> ca.SX:
+def motion_curvature(reduction: Reduction, qd: ca.SX, qdd: ca.SX, multipliers: Sequence[ca.SX]) -> ca.SX:
+    """Hessian of multipliers' (q, qd, ...) by u, ud, ..., SX, shape (km, km), for k = 1, 2 or 3 multipliers, (n,)."""
+    n, k, m = qd.shape[0], len(multipliers), reduction.chain.mobility
+    J = jacobians(reduction.chain, reduction.paths, qd, qdd)
+    change = state_tangent(reduction, qd, qdd, J)[: k * n, : k * m]
+    a_q, a_qd, a_qdd = *multipliers, *[ca.SX(n, 1)] * (3 - k)
+    bent = _state_curvature(reduction, qd, qdd, J, a_q, a_qd, a_qdd)[: k * n, : k * n]
+    return -change.T @ bent @ change
+
+
+def _state_curvature(
+    reduction: Reduction, qd: ca.SX, qdd: ca.SX, J: Jet, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX
+) -> ca.SX:
     """Hessian (3n, 3n) of rho' (phi, phi', phi'') for the factors a of the second differentials of the state."""
-    reduction, J = state.reduction, state.J
     rho_2 = reduction.multipliers(a_qdd)
     rho_1 = reduction.multipliers(a_qd - 2 * J.rate.T @ rho_2)
     rho_0 = reduction.multipliers(a_q - J.rate.T @ rho_1 - J.second.T @ rho_2)
-    H_0, H_1, H_2 = (
-        hessians(reduction.chain, reduction.paths, state.qd, state.qdd, rho) for rho in (rho_0, rho_1, rho_2)
-    )
+    H_0, H_1, H_2 = (hessians(reduction.chain, reduction.paths, qd, qdd, rho) for rho in (rho_0, rho_1, rho_2))
     q_q, q_qd, zero = H_0.value + H_1.rate + H_2.second, H_1.value + 2 * H_2.rate, ca.SX(*H_2.value.shape)
     return ca.blockcat([[q_q, q_qd, H_2.value], [q_qd, 2 * H_2.value, zero], [H_2.value, zero, zero]])

@@ -125,6 +125,18 @@ class Coordinates(Part):
         """Hessian of multipliers' torques by q, qd and qdd of the independent joints, SX, shape (3m, 3m)."""
         raise NotImplementedError
 
+    @property
+    def has_motion_derivatives(self) -> bool:
+        """Whether `motion_curvature` exists; otherwise CasADi differentiates `motion`."""
+        return False
+
+    def motion_curvature(self, now: Instant, multipliers: Sequence[ca.SX]) -> ca.SX:
+        """Hessian of multipliers' (q, qd, ...) by those of the independent joints, SX, shape (km, km).
+
+        Of q, of q and qd, or of q, qd and qdd, for k multipliers, SX, each shape (n,).
+        """
+        raise NotImplementedError
+
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         raise NotImplementedError

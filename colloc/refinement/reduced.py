@@ -173,7 +173,9 @@ def _kept_small(nlp: BaseNLP) -> dict[int, np.ndarray]:
         name, rows = nlp.owners.get(block, ""), block.rows
         if block.n_slices == 1 or name not in squared or block.functions.torques is None:
             continue
-        only = ~np.array(ca.which_depends(block.expression, block.functions.local.w, 1, True), dtype=bool)
+        local = block.functions.local
+        moving = local.w if local.dependent is None else ca.vertcat(local.w, local.dependent.symbols)
+        only = ~np.array(ca.which_depends(block.expression, moving, 1, True), dtype=bool)
         small = np.array([bool(joints) and joints <= squared[name] for joints in _torques_of(block)])
         chosen = only & small & (rows.lower < 0) & (rows.upper > 0)
         if chosen.any():

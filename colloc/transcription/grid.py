@@ -138,7 +138,8 @@ class Grid:
         if self.rates:
             slots = slots._replace(jerk=self._jerk(slots, *jerk))
             slots = slots._replace(tau_rate=self.torques.rate(slots))
-        return LocalView(w, d, parameters, slots, torques)
+        slots, dependent = self.torques.put_dependent(slots, w)
+        return LocalView(w, d, parameters, slots, torques, dependent)
 
     def _jerk(self, slots: Slots, jerk: ca.SX) -> ca.SX:
         """Third time derivatives of the joints, from those of the splines."""

@@ -47,7 +47,9 @@ class _Lifted:
         if key not in made:
             assert torques is not None
             local = block.sites.local
-            view = LocalView(ca.vertcat(local.w, torques.symbols[self.joints]), local.d, local.p)
+            lifted = torques.symbols[self.joints]
+            dependent = None if local.dependent is None else local.dependent.beside(lifted)
+            view = LocalView(ca.vertcat(local.w, lifted), local.d, local.p, dependent=dependent)
             made[key] = BlockFunctions(view, block.rows, block.weights)
         return replace(block, sites=self.seen_by(block, made[key].local), functions=made[key])
 

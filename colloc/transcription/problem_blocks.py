@@ -116,8 +116,9 @@ def _summed_functions(
 ) -> dict[str, BlockFunctions]:
     """The functions of these blocks, by name."""
     sites, share, _ = rule
-    slots, torques = Slots(*sites.local.arguments), sites.local.torques
-    varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
+    slots, local = Slots(*sites.local.arguments), sites.local
+    within = [part.symbols for part in (local.torques, local.dependent) if part is not None]
+    varying = ca.vertcat(local.w, *within)
     residuals, weights, squared, rest, remaining = [], [], [], [], []
     for name, (factor, fn) in terms.items():
         split = split_sum_of_squares(fn(*slots), varying)

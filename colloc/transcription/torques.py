@@ -131,6 +131,60 @@ class Torques:
         torques = Intermediate(symbols, self._value(*arguments), linearised, curvature, recursive)
         return slots._replace(tau=symbols), torques
 
+    def put_dependent(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate | None]:
+        """Insert symbols for the motion of dependent joints, with derivatives of the chain, where there are any.
+
+        As for torques (`_reduced`), these are the derivatives at closed loops.
+        """
+        problem = self._problem
+        coordinates = problem.coordinates
+        if coordinates is None or not coordinates.has_motion_derivatives:
+            return slots, None
+        n, independent = problem.model.n, coordinates.independent
+        dependent = [k for k in range(n) if k not in independent]
+        inner, size = self._independent_state(slots), len(dependent)
+        chain, rows = ca.jacobian(inner, w), [k * n + dof for k in range(3) for dof in dependent]
+        symbols = [ca.SX.sym(name, size) for name in ("q", "qd", "qdd")]
+
+        def curvature(multipliers: ca.SX) -> ca.SX:
+            pulls = ca.vertsplit(multipliers, [0, size, 2 * size, 3 * size])
+            orders = max((k + 1 for k, pull in enumerate(pulls) if not pull.is_zero()), default=1)
+            hessian = self._motion_curvature(orders)(*slots, *(pull for pull in pulls[:orders]))
+            inside = orders * len(independent)
+            gradient = ca.densify(self._tangent(*slots)[rows, :].T @ multipliers)
+            weight = ca.SX.sym("weight", inner.shape[0])
+            bent = ca.substitute(ca.hessian(ca.dot(weight, inner), w)[0], weight, gradient)
+            return chain[:inside, :].T @ hessian @ chain[:inside, :] + bent
+
+        values = ca.vertcat(*(part[dependent] for part in (slots.q, slots.qd, slots.qdd)))
+        moved = {name: ca.SX(getattr(slots, name)) for name in ("q", "qd", "qdd")}
+        for part, symbol in zip(moved.values(), symbols, strict=True):
+            part[dependent] = symbol
+        motion = Intermediate(
+            ca.vertcat(*symbols), values, lambda: self._tangent(*slots)[rows, :] @ chain, curvature, recursive=True
+        )
+        return slots._replace(**moved), motion
+
+    def _motion_curvature(self, orders: int) -> ca.Function:
+        """Hessian of multipliers' motion, up to an order, as a function of slots and of these, of dependent joints."""
+        if orders not in self._motion_curvatures:
+            problem, coordinates = self._problem, self._problem.coordinates
+            assert coordinates is not None
+            dependent = [k for k in range(problem.model.n) if k not in coordinates.independent]
+            multipliers = [ca.SX.sym(f"multipliers {k}", len(dependent)) for k in range(orders)]
+            weights = [ca.SX(problem.model.n, 1) for _ in multipliers]
+            for weight, multiplier in zip(weights, multipliers, strict=True):
+                weight[dependent] = multiplier
+            hessian = ca.cse(coordinates.motion_curvature(problem.instant, weights))
+            self._motion_curvatures[orders] = ca.Function(
+                "curvature", [*problem.instant.slots, *multipliers], [hessian]
+            )
+        return self._motion_curvatures[orders]
+
+    @cached_property
+    def _motion_curvatures(self) -> dict[int, ca.Function]:
+        return {}
+
     @cached_property
     def _reduced(self) -> bool:
         """Whether torques have derivatives by the state of independent joints alone.

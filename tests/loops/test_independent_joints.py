@@ -141,6 +141,36 @@ def test_derivatives_of_the_nlp_are_exact(make, start, end, curve):
     assert max(nlp.check_derivatives(x).values()) < 1e-7
 
 
+def test_derivatives_are_exact_where_dependent_joints_are_in_costs_and_rows():
+    """By positions, rates, accelerations, mixed with torques and time, in a free duration."""
+    chain = rower()
+    k, T = chain.dependent_dofs, co.Free(0.5, 3.0, 1.0)
+
+    def product(now: co.problem.Instant) -> ca.SX:
+        return now.q[k[0]] * now.qd[k[1]] ** 2 + ca.sin(now.qdd[k[2]]) * now.tau[0] * now.t
+
+    for terms in (
+        lambda now: now.q[k[1]] ** 3,
+        lambda now: now.qd[k[0]] ** 2 * now.q[k[1]] + now.q[chain.independent_dofs[0]],
+        lambda now: ca.sumsqr(now.qdd) + product(now),
+    ):
+        row = co.path(terms, lower=-1e3, name="row")
+        problem = inside(chain, CATCH, FINISH, row, duration=T, minimize=co.integral(terms), loads=[oar_load()])
+        nlp = co.transcribe(problem, co.BSpline(4), compile=False)
+        guess = co.transcription.trajectory_from(problem, None)
+        errors = nlp.check_derivatives(nlp.grid.interpolate(guess))
+        assert max(errors.values()) < 1e-6, errors
+
+
+def test_costs_of_dependent_joints_take_few_operations():
+    """Second derivatives take less than 8 times as many as the cost; by CasADi's differentiation 49 times."""
+    chain = rower()
+    cost = co.integral(lambda now: ca.sumsqr(now.qdd[chain.dependent_dofs]))
+    nlp = co.transcribe(inside(chain, CATCH, FINISH, minimize=cost), co.BSpline(4), compile=False)
+    (block,) = nlp.costs
+    assert block.functions.operations("hessian") < 8 * block.functions.operations("value")
+
+
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 @pytest.mark.parametrize("make", [four_bar, five_bar])
 def test_no_row_follows_from_others(make, curve):
