@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from colloc.refinement.run import CUT_SHORT, Run, after
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
-from colloc.solution.warm_start import MotionGuess
 from colloc.solver import Status
 from colloc.support.display import short
 from colloc.transcription import NLP, PhasesNLP
@@ -31,7 +30,10 @@ def best_of_final_postures(
     turns = [] if lines else whole_turns(nlp.problem)
     if len(lines) < 2 and not turns:
         return run(nlp, None, begin)
-    return _cheapest(nlp, run, begin, lines or turns, "turns" if turns else "final postures")
+    what = "turns" if turns else "final postures"
+    if nlp.problem.in_sequence:
+        return _cheapest(nlp, run, begin, lines or turns, what)
+    return _cheapest(nlp, run, begin, lines, what, mixed=True)
 
 
 def cheaper_turn(nlp: NLP | PhasesNLP, solution: A, run: Run, clearly: float) -> A:
@@ -59,20 +61,35 @@ def cheaper_turn(nlp: NLP | PhasesNLP, solution: A, run: Run, clearly: float) ->
 
 
 def _cheapest(
-    nlp: NLP | PhasesNLP, run: Run, begin: float, guesses: Sequence[MotionGuess], what: str
+    nlp: NLP | PhasesNLP, run: Run, begin: float, guesses: Sequence[Any], what: str, *, mixed: bool = False
 ) -> tuple[Solution | PhasesSolution, np.ndarray]:
-    """The cheapest of the solutions from some guesses, and its start."""
+    """The cheapest of the solutions from some guesses, and its start.
+
+    With `mixed` also that from the cheapest guess of every case.
+    """
     ends: list[tuple[Solution | PhasesSolution, np.ndarray]] = []
-    for guess in guesses:
-        ends.append(run(nlp, guess, begin))
+    waiting = list(guesses)
+    while waiting:
+        ends.append(run(nlp, waiting.pop(0), begin))
         if ends[-1][0].outcome.status in CUT_SHORT:
             break
         begin = time.perf_counter()
+        if mixed and not waiting:
+            waiting, mixed = _mixed(guesses, [solution for solution, _ in ends]), False
     ends.sort(key=lambda end: (end[0].outcome.status is not Status.SOLVED, end[0].cost))
     (best, start), *others = ends
     best = after(best, *(solution for solution, _ in others))
     message = f"{best.outcome.message}, {_described([solution for solution, _ in others], what)}"
     return replace(best, outcome=replace(best.outcome, message=message)), start
+
+
+def _mixed(guesses: Sequence[Any], solutions: Sequence[Solution | PhasesSolution]) -> list[Any]:
+    """The guess that has for every case the one whose solution costs least in it; empty if that is one of them."""
+    solved = [k for k, solution in enumerate(solutions) if solution.outcome.status is Status.SOLVED]
+    if not solved:
+        return []
+    best = {name: min(solved, key=lambda k: solutions[k].phases[name].cost) for name in guesses[0]}
+    return [{name: guesses[k][name] for name, k in best.items()}] if len(set(best.values())) > 1 else []
 
 
 def _described(others: Sequence[Solution | PhasesSolution], what: str) -> str:

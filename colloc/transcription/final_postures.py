@@ -11,7 +11,7 @@ import numpy as np
 from colloc.model.inverse_kinematics import postures_reaching
 from colloc.problem import Problem
 
-_MOST = 8  # postures
+MOST = 8  # postures
 _OF_TARGETS = 3  # postures for the same turns
 _EXACT = 1e-9  # rad, of an angle that is already there
 
@@ -19,7 +19,7 @@ _STEPS, _MET = 30, 1e-6  # iterations of a search, and residuals at its end in n
 _SINGULAR = 1e-6  # singular values of slopes, relative, that count as zero
 _STRIDE = 0.5  # rad or m, longest step of a joint
 
-_known: weakref.WeakKeyDictionary[Problem, list[np.ndarray]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Problem, dict[bytes, list[np.ndarray]]] = weakref.WeakKeyDictionary()  # by start
 _equations: weakref.WeakKeyDictionary[Problem, dict[tuple[float, bytes], ca.Function | None]]
 _equations = weakref.WeakKeyDictionary()
 
@@ -35,9 +35,10 @@ def final_postures(problem: Problem, start: np.ndarray, end: np.ndarray) -> list
     start, end : ndarray, shape (n,)
         Postures at the ends; NaN in the final one for joints without a prescribed value.
     """
-    if problem not in _known:
-        _known[problem] = _final_postures(problem, start, end)
-    return _known[problem]
+    known, key = _known.setdefault(problem, {}), start.tobytes()
+    if key not in known:
+        known[key] = _final_postures(problem, start, end)
+    return known[key]
 
 
 def _final_postures(problem: Problem, start: np.ndarray, end: np.ndarray) -> list[np.ndarray]:
@@ -56,12 +57,12 @@ def _final_postures(problem: Problem, start: np.ndarray, end: np.ndarray) -> lis
     by_way = sorted(
         product(*choices), key=lambda values: sum(abs(v - start[t.index]) for v, t in zip(values, turning, strict=True))
     )
-    for values in by_way[:_MOST]:
+    for values in by_way[:MOST]:
         low, high, near = lower.copy(), upper.copy(), np.clip(start, lower, upper)
         for turn, value in zip(turning, values, strict=True):
             low[turn.index] = high[turn.index] = near[turn.index] = value
         postures += postures_reaching(problem.model, targets, near, low, high)[:_OF_TARGETS] if targets else [near]
-    return postures[:_MOST]
+    return postures[:MOST]
 
 
 def _nearest_turns(value: float, start: float, lower: float, upper: float) -> list[float]:

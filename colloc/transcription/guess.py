@@ -26,7 +26,7 @@ from colloc.support.checks import (
     unknown_name,
 )
 from colloc.support.display import shown
-from colloc.transcription.final_postures import final_postures
+from colloc.transcription.final_postures import MOST, final_postures
 from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
 
@@ -369,7 +369,7 @@ def phase_guesses(problem: Problem | Phases, guess: Any) -> dict[str, Any]:
         by_phase = phase_guesses(problem, None)
         return by_phase | (dict(guess) if guess.keys() <= phases.keys() else _by_signal(phases, parts, guess, by_phase))
     if guess is None:
-        return _lines(phases, ends) if problem.in_sequence else dict.fromkeys(phases)
+        return _lines(phases, ends, _known_ends(phases)[0]) if problem.in_sequence else dict.fromkeys(phases)
     if isinstance(guess, Keyframes) or callable(guess):
         return _in_phases("guess", parts, guess)
     raise InputError(
@@ -432,16 +432,14 @@ def _piece(frames: Keyframes, start: float, end: float, model: Model | None) -> 
     return Keyframes((s - start) / (end - start), _between(frames, s, model if postures else None))
 
 
-def _lines(phases: Mapping[str, Problem], ends: np.ndarray, choice: int = 0) -> dict[str, Keyframes]:
-    """Lines through the postures that phases prescribe, joint by joint; at the middle of its bounds if none does.
-
-    `choice` is the number of the final posture where phases leave several open.
+def _lines(phases: Mapping[str, Problem], ends: np.ndarray, known: Mapping[str, np.ndarray]) -> dict[str, Keyframes]:
+    """Lines through known postures at the ends of phases, joint by joint; at the middle of its bounds without any.
 
     A ball joint takes part with all entries of its quaternion.
     """
     values_at: dict[tuple[str, ...], dict[float, np.ndarray]] = {}
-    for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
-        for t, posture in zip(times, _known_ends(problem, choice), strict=True):
+    for (name, problem), *times in zip(phases.items(), ends, ends[1:], strict=False):
+        for t, posture in zip(times, known[name], strict=True):
             for names, places in _separate(problem.model):
                 if not np.isnan(posture[places]).any():
                     values_at.setdefault(names, {}).setdefault(float(t), posture[places])
@@ -479,14 +477,23 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 def lines_to_final_postures(problem: Problem | Phases) -> list[Any]:
     """Guesses for every final posture that meets angles up to turns and targets; empty without such statements.
 
-    In phases that follow each other, those with several final postures take the first, the second and so on together.
+    In phases that follow each other for every choice of one in each phase, the shortest ways first. In cases for the
+    first of every case, the second and so on.
     """
-    if isinstance(problem, Phases):
-        phases = problem.phases if problem.in_sequence else {}
-        choices = max((len(_final_postures(phase)) for phase in phases.values()), default=0)
-        return [_lines(phases, _phase_times(phases), choice) for choice in range(choices)]
-    start, _ = _end_postures(problem)
-    return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in _final_postures(problem)]
+    if not isinstance(problem, Phases):
+        start, _ = _end_postures(problem)
+        return [LineOfEnds(np.array([0.0, 1.0]), np.array([start, end])) for end in _final_postures(problem)]
+    if not problem.in_sequence:
+        lines = {name: lines_to_final_postures(case) for name, case in problem.phases.items()}
+        choices = range(max(len(of_case) for of_case in lines.values()))
+        return [
+            {name: of_case[min(k, len(of_case) - 1)] if of_case else None for name, of_case in lines.items()}
+            for k in choices
+        ]
+    if not any(_final_postures(phase) for phase in problem.phases.values()):
+        return []
+    times = _phase_times(problem.phases)
+    return [_lines(problem.phases, times, known) for known in _known_ends(problem.phases)]
 
 
 def whole_turns(problem: Problem | Phases) -> list[Keyframes]:
@@ -511,22 +518,54 @@ def whole_turns(problem: Problem | Phases) -> list[Keyframes]:
     return guesses
 
 
-def _final_postures(problem: Problem) -> list[np.ndarray]:
-    """Final postures that a problem leaves open; see `final_postures`."""
-    stated_at = prescribed_postures(problem)
-    start = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)[0]
-    return final_postures(problem, np.where(np.isnan(start), resting_posture(problem), start), stated_at[1])
+def _final_postures(problem: Problem, before: Mapping[str, float] | None = None) -> list[np.ndarray]:
+    """Final postures that a problem leaves open; see `final_postures` and `_start_of`."""
+    return final_postures(problem, _start_of(problem, before), prescribed_postures(problem)[1])
 
 
-def _known_ends(problem: Problem, choice: int) -> np.ndarray:
-    """Prescribed postures at the ends, with what moves in one of the final postures left open, shape (2, n)."""
-    postures = prescribed_postures(problem)
-    if ends := _final_postures(problem):
-        end, (start, _) = ends[min(choice, len(ends) - 1)], _end_postures(problem)
-        turning = [turn.index for turn in problem.up_to_turns]
-        moved = (end != start) | np.isin(np.arange(end.size), turning)
-        postures[1] = np.where(moved, end, postures[1])
-    return postures
+def _start_of(problem: Problem, before: Mapping[str, float] | None = None) -> np.ndarray:
+    """The initial posture, with the last positions before it, by name, or those at the end, where none is stated."""
+    start, end = prescribed_postures(problem)
+    carried = np.array([(before or {}).get(name, np.nan) for name in problem.model.position_names])
+    for other in (carried, end, resting_posture(problem)):
+        start = np.where(np.isnan(start), other, start)
+    return start
+
+
+class _Way(NamedTuple):
+    """A choice of final postures in some phases that follow each other."""
+
+    known: dict[str, np.ndarray]  # postures at the ends, shape (2, n), by phase; NaN where nothing is known
+    reached: dict[str, float]  # last known positions, by name
+    length: float  # of the way from one to the next
+
+
+def _known_ends(phases: Mapping[str, Problem]) -> list[dict[str, np.ndarray]]:
+    """Known postures at the ends of phases in sequence, for every choice of final postures, the shortest ways first."""
+    ways = [_Way({}, {}, 0.0)]
+    for name, problem in phases.items():
+        longer = [extended for way in ways for extended in _extended(way, name, problem)]
+        ways = sorted(longer, key=lambda way: way.length)[:MOST]
+    return [way.known for way in ways]
+
+
+def _extended(way: _Way, name: str, problem: Problem) -> list[_Way]:
+    """A way with one more phase, for each of its final postures."""
+    stated_at, names = prescribed_postures(problem), problem.model.position_names
+    turning = [turn.index for turn in problem.up_to_turns]
+    start, extended = _start_of(problem, way.reached), []
+    for end in _final_postures(problem, way.reached) or [None]:
+        known = stated_at.copy()
+        if end is not None:
+            moved = (end != start) | np.isin(np.arange(end.size), turning)
+            known[1] = np.where(moved, end, known[1])
+        reached, length = dict(way.reached), way.length
+        for posture in known:
+            here = {joint: float(q) for joint, q in zip(names, posture, strict=True) if not np.isnan(q)}
+            length += sum(abs(q - reached[joint]) for joint, q in here.items() if joint in reached)
+            reached |= here
+        extended.append(_Way(way.known | {name: known}, reached, length))
+    return extended
 
 
 def resting_posture(problem: Problem) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Goals up to a symmetry: headings up to whole turns, tools that may spin; the cheapest of all sides is chosen."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -77,6 +78,44 @@ def test_the_last_of_two_phases_ends_at_the_better_turn():
     assert found.outcome.status is SOLVED
     assert "the best of 2 final postures" in found.message
     assert found["stop"].q[-1, 0] == pytest.approx(4.0 - 2 * np.pi)
+
+
+def spun(first: float | None, last: float, turns: bool = True) -> co.Problem:
+    """A wheel from rest to rest in a second; costs 12 I^2 d^2 for a way d."""
+    wheel = co.Model([co.Body("wheel", co.revolute(), mass=1.0, inertia=(0.1, 0.1, 0.1))], gravity=(0, 0, 0))
+    begin = [] if first is None else [co.initial(q=first, qd=0)]
+    stop = co.final(q=last, qd=0, turns=["wheel"]) if turns else co.final(q=last, qd=0)
+    return co.Problem(wheel, 1.0, co.integral(lambda now: now.tau[0] ** 2), [*begin, stop])
+
+
+@pytest.mark.parametrize(("first", "turns"), [(3.5, True), (6.0, False)])
+def test_phases_choose_their_turns_one_after_another(first, turns):
+    """The nearest turn of the second is one from where the first ends, in the turn that suits both."""
+    found = solve(co.Phases({"there": spun(0.0, first, turns), "on": spun(None, 1.0)}))
+    costs = {}
+    for a, b in product(range(-3, 4), repeat=2):
+        there = first + 2 * np.pi * a * turns
+        costs[there, 1.0 + 2 * np.pi * b] = 0.12 * (there**2 + (1.0 + 2 * np.pi * b - there) ** 2)
+    best = min(costs, key=lambda way: costs[way])
+    assert found.cost == pytest.approx(costs[best], rel=1e-5)
+    np.testing.assert_allclose([found["there"].q[-1, 0], found["on"].q[-1, 0]], best, atol=1e-7)
+    assert f"the best of {4 if turns else 2} final postures" in found.message
+
+
+def test_every_case_has_its_own_turn():
+    """The cases that turn fast save by the longer way: only one of them does so."""
+
+    def running(last: float) -> co.Problem:
+        return replace(spun(0.0, last), minimize=co.integral(lambda now: (now.qd[0] - 3.0) ** 2 + now.tau[0] ** 2))
+
+    goals = {"back": 2.5, "on": -2.0, "other": -0.5}
+    alone = {name: solve(running(goal)) for name, goal in goals.items()}
+    found = solve(co.Cases({name: running(goal) for name, goal in goals.items()}))
+    assert found.outcome.status is SOLVED
+    assert found.cost == pytest.approx(sum(case.cost for case in alone.values()), rel=1e-6)
+    ends = [alone[name].q[-1, 0] for name in goals]
+    np.testing.assert_allclose([found[name].q[-1, 0] for name in goals], ends, atol=1e-7)
+    assert len({round((end - goal) / (2 * np.pi)) for end, goal in zip(ends, goals.values(), strict=True)}) == 2
 
 
 def test_rows_up_to_turns_have_slope_one_and_no_other_zero():
