@@ -532,8 +532,8 @@ def _start_of(problem: Problem, before: Mapping[str, float] | None = None) -> np
     return start
 
 
-class _Way(NamedTuple):
-    """A choice of final postures in some phases that follow each other."""
+class _Choices(NamedTuple):
+    """Final postures chosen in some phases that follow each other."""
 
     known: dict[str, np.ndarray]  # postures at the ends, shape (2, n), by phase; NaN where nothing is known
     reached: dict[str, float]  # last known positions, by name
@@ -542,14 +542,14 @@ class _Way(NamedTuple):
 
 def _known_ends(phases: Mapping[str, Problem]) -> list[dict[str, np.ndarray]]:
     """Known postures at the ends of phases in sequence, for every choice of final postures, the shortest ways first."""
-    ways = [_Way({}, {}, 0.0)]
+    ways = [_Choices({}, {}, 0.0)]
     for name, problem in phases.items():
         longer = [extended for way in ways for extended in _extended(way, name, problem)]
         ways = sorted(longer, key=lambda way: way.length)[:MOST]
     return [way.known for way in ways]
 
 
-def _extended(way: _Way, name: str, problem: Problem) -> list[_Way]:
+def _extended(way: _Choices, name: str, problem: Problem) -> list[_Choices]:
     """A way with one more phase, for each of its final postures."""
     stated_at, names = prescribed_postures(problem), problem.model.position_names
     turning = [turn.index for turn in problem.up_to_turns]
@@ -564,7 +564,7 @@ def _extended(way: _Way, name: str, problem: Problem) -> list[_Way]:
             here = {joint: float(q) for joint, q in zip(names, posture, strict=True) if not np.isnan(q)}
             length += sum(abs(q - reached[joint]) for joint, q in here.items() if joint in reached)
             reached |= here
-        extended.append(_Way(way.known | {name: known}, reached, length))
+        extended.append(_Choices(way.known | {name: known}, reached, length))
     return extended
 
 
