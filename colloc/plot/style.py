@@ -157,7 +157,9 @@ def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Line2D]) -> None:
-    """Add a legend below all panels, in rows."""
+    """Add a legend below all panels, in rows; none for no entries."""
+    if not handles:
+        return
     widest = 0.5 + 0.0065 * mpl.rcParams["font.size"] * max(len(str(handle.get_label())) for handle in handles)  # inch
     ncols = min(len(handles), max(1, int(figure.bbox.width / figure.get_dpi() / widest)))
     figure.legend(handles=list(handles), loc="outside lower center", ncols=ncols, **LEGEND)
