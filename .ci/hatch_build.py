@@ -21,11 +21,12 @@ class CompiledLibraries(BuildHookInterface):
             return
         sys.path.insert(0, self.root)
         from colloc.kernels import ship_interpreter
+        from colloc.solver.lanes import ship_lanes
         from colloc.solver.linear_solvers import ship_multifrontal
 
         self.folder = tempfile.TemporaryDirectory()
         folder = Path(self.folder.name)
-        for path in [*ship_interpreter(folder), *ship_multifrontal(folder)]:
+        for path in [*ship_interpreter(folder), *ship_multifrontal(folder), *ship_lanes(folder)]:
             build_data["force_include"][str(path)] = f"colloc/kernels/compiled/{path.name}"
         # Of no version of Python in particular: they are called through ctypes and CasADi.
         build_data["pure_python"] = False

@@ -118,8 +118,9 @@ _PACKAGES = {
         "fit_lengths fit_samples from_file path_lengths"
     ),
     "optimality": (
-        "ActiveLimit Arc Arcs Certificate Costates Derivative Estimates Explanation Relaxation Sensitivity Weights "
-        "arcs certify costates explain recover_weights sensitivity standard_errors"
+        "ActiveLimit Arc Arcs Certificate Costates Derivative Estimates Explanation Gradient OptimumFunction "
+        "Relaxation Sensitivity Weights arcs certify costates explain gradient jax_function optimum_function "
+        "recover_weights sensitivity standard_errors torch_function"
     ),
     "plot": "",
     "problem": (
@@ -135,7 +136,7 @@ _PACKAGES = {
         "to_csv to_dataframe to_joint_trajectory torque_table"
     ),
     "support": "InputWarning",
-    "sweeps": "Front Independent Optima Processes Sweep pareto_front",
+    "sweeps": "Front Independent Many Optima Processes Sweep pareto_front solve_many",
     "transcription": "NLP PhasesNLP point_to_point",
 }
 # fmt: on

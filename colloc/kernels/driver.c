@@ -231,6 +231,28 @@ static int evaluate(const struct kernel *kernel, const double **arg, double **re
     return 0;
 }
 
+/* Slices that are vectors already, one for every lane: input i of a batch is block (batch / every[i]) % blocks[i]. */
+static UNUSED void evaluate_vectors(const struct kernel *kernel, const double **arg, double **res, casadi_int count,
+                                    const casadi_int *every, const casadi_int *blocks, double *work)
+{
+    V *pool = (V *)(((uintptr_t)work + sizeof(V) - 1) / sizeof(V) * sizeof(V));
+    const casadi_int *rows = kernel->rows, *results = rows + kernel->n_in;
+    broadcast(pool + kernel->place, kernel->constants, kernel->n_constants);
+    for (casadi_int batch = 0; batch < count; batch++) {
+        V *place = pool;
+        for (casadi_int i = 0; i < kernel->n_in; place += rows[i++]) {
+            const U *from = (const U *)arg[i] + batch / every[i] % blocks[i] * rows[i];
+            for (casadi_int r = 0; r < rows[i]; r++) place[r] = from[r];
+        }
+        kernel->evaluate(kernel, pool);
+        place = pool + kernel->result;
+        for (casadi_int i = 0; i < kernel->n_out; place += results[i++]) {
+            U *to = (U *)res[i] + batch * results[i];
+            for (casadi_int r = 0; r < results[i]; r++) to[r] = place[r];
+        }
+    }
+}
+
 /* Faces ---------------------------------------------------------------------------------------------------------- */
 
 /* CasADi asks for shapes once, in the thread that constructs an external, and copies the answers. The numbers of

@@ -142,6 +142,16 @@ static int evaluate_program(const void *given, const double **arg, double **res,
     return status;
 }
 
+static void evaluate_program_vectors(const void *given, const double **arg, double **res, casadi_int count,
+                                     const casadi_int *every, const casadi_int *blocks, double *work)
+{
+    struct kernel kernel = kernel_of(given);
+    struct kept *kept = find_code(((const struct program *)given)->number);
+    kernel.code = code_of(kept);
+    evaluate_vectors(&kernel, arg, res, count, every, blocks, work);
+    give_back(kept);
+}
+
 /* Faces ---------------------------------------------------------------------------------------------------------- */
 
 static _Thread_local const struct program *shape_program; /* as the shapes are kept that CasADi asks for */
@@ -191,4 +201,10 @@ EXPORT int program_evaluate(const void *program, const double **arg, double **re
                             casadi_int threads, double *w)
 {
     return evaluate_program(program, arg, res, slices, threads, 0, w);
+}
+
+EXPORT void program_vectors(const void *program, const double **arg, double **res, casadi_int count,
+                            const casadi_int *every, const casadi_int *blocks, double *w)
+{
+    evaluate_program_vectors(program, arg, res, count, every, blocks, w);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from colloc.kernels.cache import find
 from colloc.kernels.compiler import CHUNK_FLAGS
 from colloc.kernels.kernel import CompileError, Kernel
-from colloc.kernels.library import Library, machine_key, new_entry, target
+from colloc.kernels.library import Library, _pointers, machine_key, new_entry, target
 from colloc.kernels.operations import runs, vector_names
 from colloc.kernels.options import (
     Compile,
@@ -62,6 +62,31 @@ class Interpreter(Library):
 
     def __repr__(self) -> str:
         return f"Interpreter of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
+
+    def evaluate_vectors(
+        self, name: str, inputs: Sequence[np.ndarray], count: int, every: Sequence[int], out: np.ndarray
+    ) -> None:
+        """Values of the first result of a kernel at slices that are the lanes of vectors already, by one thread.
+
+        Parameters
+        ----------
+        name : str
+        inputs : sequence of ndarray, shape (blocks, size, lanes)
+            C-contiguous. Batch b takes the block ``b // every % blocks`` of each input.
+        count : int
+            Batches.
+        every : sequence of int
+            One for each input.
+        out : ndarray, shape (count, nonzeros, lanes)
+        """
+        (words,) = self._leading(name)
+        program, one = ctypes.c_void_p(words.ctypes.data), ctypes.c_longlong(1)
+        numbers = np.array([every, [len(array) for array in inputs]], dtype=np.int64)
+        self._code.program_vectors(
+            program, _pointers(inputs), _pointers([out]), ctypes.c_longlong(count),
+            ctypes.c_void_p(numbers[0].ctypes.data), ctypes.c_void_p(numbers[1].ctypes.data),
+            self._work("program", program, one, one),
+        )  # fmt: skip
 
     def _leading(self, name: str) -> list[np.ndarray]:
         words = self._programs[name]

@@ -31,6 +31,11 @@ def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray)
         to meet values that are fixed at the ends or at single times.
     parameters : ndarray, shape (n_p,)
     """
+    return starts_from(nlp, guess, parameters[None])[0]
+
+
+def starts_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray) -> list[Start]:
+    """Starts for several values of the parameters, shape (K, n_p), as in `start_from`."""
     check_kind(nlp.problem, guess)
     multipliers, near_optimum = None, False
     if isinstance(guess, BaseSolution):
@@ -39,8 +44,9 @@ def start_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray)
         same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
         near_optimum = optimal and not same and guess.problem is nlp.problem
-    x = blended(nlp, _on_the_side_of_ends(nlp, _decision_vector(nlp, guess)), parameters)
-    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near_optimum=near_optimum)
+    near = _on_the_side_of_ends(nlp, _decision_vector(nlp, guess))
+    points = (np.clip(blended(nlp, near, p), nlp.lower, nlp.upper) for p in parameters)
+    return [Start(x, multipliers, near_optimum=near_optimum) for x in points]
 
 
 def by_way_of_guess(problem: Problem | Phases, guess: MotionGuess) -> Problem | Phases:

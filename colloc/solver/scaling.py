@@ -27,8 +27,8 @@ from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP
 
 _UNBOUNDED = 1e19  # IPOPT's nlp_upper_bound_inf
-_NEARBY = 1e-3  # distance of a second point from the start, in natural sizes of the variables
-_STEEP = 100.0  # slopes up to this are harmless: IPOPT scales a cost down to it by default
+NEARBY = 1e-3  # distance of a second point from the start, in natural sizes of the variables
+STEEP = 100.0  # slopes up to this are harmless: IPOPT scales a cost down to it by default
 
 
 class Hessian(Enum):
@@ -73,15 +73,20 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     those of squares at zero, the cost grows with the distance: its scale is the geometric mean of that at the second
     point and that at a natural distance.
     """
-    step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
+    step = NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
     points = (x, np.clip(x + step, nlp.lower, nlp.upper))
     at, beside = (_cost_size(nlp, point, p) for point in points)
-    cost = beside / _NEARBY if at < _NEARBY**2 * beside else max(at, beside)
     rows, groups = nlp.scale_g.copy(), _row_groups(nlp)
     if groups.first.size:
         largest = np.max([_steepest(nlp, groups, point, p) for point in points], axis=0)[groups.number]
         rows = np.where((groups.number > 0) & (largest > 0), largest, rows)
-    return Scale(cost if cost > 0 else 1.0, rows)
+    return Scale(float(cost_scale(np.asarray(at), np.asarray(beside))), rows)
+
+
+def cost_scale(at: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Scales of costs from their sizes at a point and at one nearby, one without either."""
+    size = np.where(at < NEARBY**2 * beside, beside / NEARBY, np.maximum(at, beside))
+    return np.where(size > 0, size, 1.0)
 
 
 def run_scale(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
@@ -96,7 +101,7 @@ def run_scale(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
 
 def _cost_size(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> float:
     value, gradient = (np.array(part).ravel() for part in nlp.grad_f(x, p))
-    size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / _STEEP)
+    size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / STEEP)
     return size if np.isfinite(size) else 0.0
 
 
