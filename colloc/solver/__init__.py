@@ -6,6 +6,8 @@ degenerate       rows and costs that no variable changes, values that are not fi
 scaling          the program in units of natural size one, with its derivatives
 monitor          the best iterate, progress, Ctrl-C and the time limit, at every iteration
 nlpsol           any CasADi solver, prepared for a program
+lanes            programs of one pattern in the lanes of vectors: functions, sums, factors
+many             an interior-point method for many such programs at once
 linear_solvers   linear solvers of IPOPT; multifrontal/ is part of this package, in C
 trial            check of the interface of IPOPT and multifrontal, in a process of its own
 ipopt            IPOPT: options (names in ipopt_options.txt), statuses and strategies

@@ -151,7 +151,7 @@ class Factor:
         return solution
 
 
-class _Part(NamedTuple):
+class _LanePart(NamedTuple):
     """One function of one block: its values at all slices are entries of a long vector."""
 
     block: Block
@@ -192,18 +192,18 @@ class LaneFunctions:
         self._make_jacobian()
         self._make_hessian()
 
-    def _of_kind(self, kind: str) -> list[_Part]:
+    def _of_kind(self, kind: str) -> list[_LanePart]:
         parts, first = [], 0
         for block in (*self.nlp.costs, *self.nlp.constraints):
             if block.functions.has(kind):
                 function = getattr(block.functions, kind)
-                part = _Part(block, f"{kind}_{len(parts)}", Kernel(function), function.sparsity_out(0), first)
+                part = _LanePart(block, f"{kind}_{len(parts)}", Kernel(function), function.sparsity_out(0), first)
                 if part.size:
                     parts.append(part)
                     first += part.size
         return parts
 
-    def _entries(self, part: _Part, source: np.ndarray) -> np.ndarray:
+    def _entries(self, part: _LanePart, source: np.ndarray) -> np.ndarray:
         """Entries of the long vector: nonzeros of all slices, shape (sources, N)."""
         return part.first + source[:, None] + part.pattern.nnz() * np.arange(part.block.n_slices)
 

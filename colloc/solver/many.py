@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.kernels import CompileError
 from colloc.solver.lanes import Factor, LaneFunctions, Sums, by_program, in_lanes
-from colloc.solver.scaling import NEARBY, STEEP, cost_scale
+from colloc.solver.scaling import NEARBY, STEEP, scale_of_costs
 from colloc.transcription import BaseNLP
 
 _PUSH = 1e-2  # from bounds at the start, of natural sizes and of the distance between them
@@ -58,7 +59,7 @@ class ManyOutcomes(NamedTuple):
     iterations: np.ndarray
 
 
-class _Bounds(NamedTuple):
+class _BarrierBounds(NamedTuple):
     """Bounds of free variables and of rows that are no equations, one after the other, in natural sizes."""
 
     lower: np.ndarray
@@ -86,7 +87,7 @@ class ManySolver:
         low = np.append(nlp.lower[free] / nlp.scale_x[free], (lower / rows)[self.unequal])[:, None]
         high = np.append(nlp.upper[free] / nlp.scale_x[free], (upper / rows)[self.unequal])[:, None]
         below, above = np.isfinite(low), np.isfinite(high)
-        self.bounds = _Bounds(np.where(below, low, 0.0), np.where(above, high, 0.0), below, above)
+        self.bounds = _BarrierBounds(np.where(below, low, 0.0), np.where(above, high, 0.0), below, above)
         self.equal = np.where(lower < upper, 0.0, lower / rows)[:, None]
         every = np.arange(self.n), self.n + np.arange(m)
         row = np.concatenate([functions.hessian_row, every[0], self.n + functions.jacobian_row, every[1]])
@@ -102,7 +103,7 @@ class ManySolver:
         `iterations` is the limit for each.
         """
         functions, count = self.functions, len(x)
-        run = _Run(self, in_lanes(x, functions.lanes), in_lanes(parameters, functions.lanes), count)
+        run = _ManyRuns(self, in_lanes(x, functions.lanes), in_lanes(parameters, functions.lanes), count)
         ends = run.iterate(iterations)
         free, pushes = functions.free, (ends["above"] - ends["below"])[:, : self.n]
         variables = np.zeros_like(x)
@@ -114,7 +115,15 @@ class ManySolver:
         return ManyOutcomes(end, rows, variables, ends["cost"][:, 0], solved, spent)
 
 
-class _Run:
+def prepared_many(nlp: BaseNLP, rows: np.ndarray) -> ManySolver | None:
+    """The method, or None without a C compiler or a translation of a function of the program."""
+    try:
+        return ManySolver(nlp, rows)
+    except CompileError:
+        return None
+
+
+class _ManyRuns:
     """The iterates of all programs.
 
     `w` are free variables and slacks; `below`, `above` the multipliers of their bounds.
@@ -198,7 +207,7 @@ class _Run:
             slope = np.abs(functions.derivatives(point, self.p)[0]).max(axis=1, initial=0.0) / STEEP
             size = np.maximum(np.abs(value), slope)
             sizes.append(np.where(np.isfinite(size), size, 0.0))
-        return cost_scale(*sizes)
+        return scale_of_costs(*sizes)
 
     def _inside(self, w: np.ndarray) -> np.ndarray:
         """Points pushed from their bounds."""

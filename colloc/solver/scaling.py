@@ -80,10 +80,10 @@ def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     if groups.first.size:
         largest = np.max([_steepest(nlp, groups, point, p) for point in points], axis=0)[groups.number]
         rows = np.where((groups.number > 0) & (largest > 0), largest, rows)
-    return Scale(float(cost_scale(np.asarray(at), np.asarray(beside))), rows)
+    return Scale(float(scale_of_costs(np.asarray(at), np.asarray(beside))), rows)
 
 
-def cost_scale(at: np.ndarray, beside: np.ndarray) -> np.ndarray:
+def scale_of_costs(at: np.ndarray, beside: np.ndarray) -> np.ndarray:
     """Scales of costs from their sizes at a point and at one nearby, one without either."""
     size = np.where(at < NEARBY**2 * beside, beside / NEARBY, np.maximum(at, beside))
     return np.where(size > 0, size, 1.0)

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.kernels import CompileError
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.warm_start import start_from, starts_from
 from colloc.solver import Ipopt, Outcome, Start, Status
-from colloc.solver.many import ManySolver
+from colloc.solver.many import prepared_many
 from colloc.solver.scaling import run_scale
 from colloc.support.checks import InputError, finite_array, instance, spelt, unknown_name
 from colloc.support.display import Table, Tabular
@@ -153,12 +152,10 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     # At the default values, so that an answer does not depend on those beside it.
     usual = nlp.problem.parameter_values()
     scale = run_scale(nlp, start_from(nlp, None, usual).x, usual)
-    if count >= _FEW and scale.anchor is None:
-        try:
-            ends = ManySolver(nlp, scale.rows)(x, values)
-        except CompileError:
-            ends = None
-        for k in np.flatnonzero(ends.solved).tolist() if ends is not None else ():
+    solver = prepared_many(nlp, scale.rows) if count >= _FEW and scale.anchor is None else None
+    if solver is not None:
+        ends = solver(x, values)
+        for k in np.flatnonzero(ends.solved).tolist():
             multipliers = {"g": ends.rows[k], "x": ends.variables[k]}
             spent = int(ends.iterations[k])
             own = scale._replace(cost=float(ends.cost[k]))

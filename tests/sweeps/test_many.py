@@ -127,12 +127,12 @@ def test_multipliers_are_those_of_single_runs():
 
 
 def test_without_a_compiler_they_are_solved_one_by_one(monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: Any) -> None:
-        raise CompileError("none")
+    def refuse(*_: Any, **__: Any) -> None:
+        raise CompileError("no compiler")
 
     program, values = reach(effort, curve=co.BSpline(8)), random_reaches(5)
     wanted = co.sweeps.solve_many(program, values)
-    monkeypatch.setattr(module, "ManySolver", refuse)
+    monkeypatch.setattr(lanes, "interpret", refuse)
     many = co.sweeps.solve_many(program, values)
     assert many.alone == tuple(range(5))
     assert many.cost == pytest.approx(wanted.cost, rel=1e-6)
