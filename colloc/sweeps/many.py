@@ -58,8 +58,9 @@ class Many(Tabular, Sequence[Solution | PhasesSolution]):
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return [self[number] for number in range(*k.indices(len(self)))]
-        kind = Solution if isinstance(self.nlp, NLP) else PhasesSolution
-        return kind(self.nlp, self.outcomes[k], self.parameters[k])
+        if isinstance(self.nlp, NLP):
+            return Solution(self.nlp, self.outcomes[k], self.parameters[k])
+        return PhasesSolution(self.nlp, self.outcomes[k], self.parameters[k])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
