@@ -94,7 +94,7 @@ int controller_tick(int ticks, const double state[], const double parameters[], 
     static double all[sizeof p / sizeof *p];
     memcpy(all, p, sizeof p), memcpy(all, parameters, CONTROLLER_PARAMETERS * sizeof(double));
     settings.seconds = seconds;
-    receding_tick(&program, &memory, &functions, table_sign, table_target, &settings, ticks, state, all, &r);
+    receding_tick(&program, &memory, &functions, table_target, &settings, ticks, state, all, &r);
     answer->status = r.status, answer->steps = r.steps, answer->iterations = r.iterations;
     memcpy(answer->tau, tau, sizeof answer->tau), memcpy(answer->gains, gains, sizeof answer->gains);
     answer->gap = r.gap, answer->excess = r.excess, answer->change = r.change;
@@ -237,7 +237,7 @@ def _tables(native: NativeStep) -> str:
     arrays = dict(native.arrays)
     memory, program = native.memory, native.tables
     lines = [_array(f"table_{name}", array) for name, array in arrays.items()]
-    start = {"x": memory["x"], "p": memory["p"], "lam_g": memory["lam_g"], "sign": native.sign, "target": native.target}
+    start = {"x": memory["x"], "p": memory["p"], "lam_g": memory["lam_g"], "target": native.target}
     lines += [_array(f"table_{name}", array) for name, array in start.items()]
     lines += [f"static double {name}[{max(1, array.size)}];\n" for name, array in memory.items()]
     fields = [f".{name} = {_number(program[name])}" for name in (*native.sizes, "cost")]

@@ -88,9 +88,8 @@ class NativeStep:
     def tick(self, settings: Settings, ticks: int, state: np.ndarray, parameters: np.ndarray) -> Result:
         """Move the plan on by so many ticks, and improve it; see step.c."""
         self._code.receding_tick(
-            *map(ctypes.byref, (self._program, self._memory, self._evaluators)), _address(self.sign),
-            _address(self.target), ctypes.byref(settings), _INT(ticks), _address(state), _address(parameters),
-            ctypes.byref(self.result),
+            *map(ctypes.byref, (self._program, self._memory, self._evaluators)), _address(self.target),
+            ctypes.byref(settings), _INT(ticks), _address(state), _address(parameters), ctypes.byref(self.result),
         )  # fmt: skip
         return self.result
 
@@ -133,8 +132,6 @@ class NativeStep:
         self.arrays = {name: np.ascontiguousarray(t[name], kind) for name, kind in kinds.items()}
         addresses = {name: array.ctypes.data for name, array in self.arrays.items()}
         self._program = _Tables(**{name: t[name] for name in (*_Tables.sizes, "cost")}, **addresses)
-        self.sign = np.ones(first.size)
-        self.sign[equation_place] = -1
         self.target = lower[equation] / scale.rows[equation]
 
     def _functions(self, plan: Solution) -> None:

@@ -9,8 +9,9 @@ price w of its excess s, an exact penalty, so that there is always an answer. Li
   | H + C'Z C   A' |      Z = 1/(t/z + s/(w - z)) for a limit with distance t, multiplier z and excess s,
   | A           -r |      r a small regularisation,
 
-with variables and equations in the order of time. It is quasi-definite, so that its L D L' exists in this order without
-pivoting (Vanderbei 1995), and is factorised within its envelope: row i has the columns from first[i] on, no more.
+with variables and equations in the order of time. Of a convex program it is quasi-definite, so that its L D L' exists in
+this order without pivoting (Vanderbei 1995). It is factorised within its envelope: row i has the columns from first[i]
+on, no more.
 
 Nothing here allocates memory. All arrays belong to the caller. Rows of the Jacobian are segments: runs of neighbouring
 places in the order of time; places of equations within a segment have zeros. Rows side by side with the same segments
@@ -42,6 +43,7 @@ typedef int64_t M __attribute__((vector_size(8 * LANES), aligned(8), may_alias))
 
 enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define REGULAR 1e-10      /* r, and what every variable's diagonal is raised by */
+#define TINY 1e-12         /* pivot that counts as zero */
 #define TO_THE_LIMIT 0.995 /* longest step, as a fraction of that to the nearest limit */
 #define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
@@ -165,11 +167,12 @@ static inline void add(double *y, double by, const double *x, int n)
     for (; k < n; k++) y[k] += by * x[k];
 }
 
-/* L D L' of K in place, row by row: y = D L of a row by dot products with the rows above. Returns the number of pivots
-whose sign is not that of a variable or of an equation. */
-static int factorise(const struct program *p, double *K, double *inverse, const double *sign)
+/* L D L' of K in place, row by row: y = D L of a row by dot products with the rows above. Returns whether as many pivots
+are negative as there are equations: then, by Sylvester's law, the quadratic program is convex where its equations hold.
+A pivot next to zero counts as wrong. */
+static int factorise(const struct program *p, double *K, double *inverse)
 {
-    int wrong = 0;
+    int negative = 0, wrong = 0;
     for (int i = 0; i < p->size; i++) {
         int low = p->first[i];
         double *y = K + p->row_start[i];
@@ -182,10 +185,11 @@ static int factorise(const struct program *p, double *K, double *inverse, const 
             double l = y[j] * inverse[j];
             pivot -= l * y[j], y[j] = l;
         }
-        if (!(pivot * sign[i] > 1e-14)) wrong++, pivot = sign[i];
+        if (!(fabs(pivot) > TINY)) wrong = 1, pivot = 1;
+        negative += pivot < 0;
         inverse[i] = 1 / pivot;
     }
-    return wrong;
+    return !wrong && negative == p->equations;
 }
 
 static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
@@ -344,7 +348,7 @@ static void add_limits(const struct program *p, struct memory *m, const double *
 
 /* Factors of the linear system at the limits' present multipliers; the quadratic program is made convex
 by raising the diagonal of its Hessian. */
-static int eliminate(const struct program *p, struct memory *m, const double *sign, struct result *r)
+static int eliminate(const struct program *p, struct memory *m, struct result *r)
 {
     for (int k = 0; k < p->limits; k += LANES) {
         V t = AT(m->t, k), z = AT(m->z, k), s = AT(m->s, k), rest = READ(p->weight, k) - z;
@@ -356,7 +360,7 @@ static int eliminate(const struct program *p, struct memory *m, const double *si
         for (int i = 0; i < p->size; i++) m->K[p->row_start[i] + i] += m->item[p->rows + i];
         for (int k = 0; k < p->groups; k++)
             add_squares(p, m->value, p->limited + p->group[k], p->group[k + 1] - p->group[k], m->item, m->K);
-        if (!factorise(p, m->K, m->inverse, sign)) return 1;
+        if (factorise(p, m->K, m->inverse)) return 1;
         for (int k = 0; k < p->variables; k++) m->base[p->row_start[p->place[k]] + p->place[k]] += raise;
     }
     return 0;
@@ -440,7 +444,7 @@ static double residuals(const struct program *p, struct memory *m)
 }
 
 /* Solve the quadratic program: d and the multipliers of its equations in m->d, those of limits in m->z. */
-static int solve(const struct program *p, struct memory *m, const double *sign, const struct settings *s, double deadline,
+static int solve(const struct program *p, struct memory *m, const struct settings *s, double deadline,
                  struct result *r)
 {
     begin(p, m, s->barrier);
@@ -454,7 +458,7 @@ static int solve(const struct program *p, struct memory *m, const double *sign, 
         if (it >= s->iterations) return TOO_MANY;
         if (now() > deadline) return LATE;
         r->iterations++;
-        if (!eliminate(p, m, sign, r)) return INDEFINITE;
+        if (!eliminate(p, m, r)) return INDEFINITE;
         for (int k = 0; k < p->limits; k += LANES) {
             AT(m->rt, k) = -AT(m->t, k) * AT(m->z, k);
             AT(m->rs, k) = -AT(m->s, k) * (READ(p->weight, k) - AT(m->z, k));
@@ -544,8 +548,8 @@ static int advance(const struct program *p, struct memory *m, const struct funct
 }
 
 /* Steps from x, which they replace; x is always that of the last whole step. */
-static void make_steps(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
-                       const double *target, const struct settings *s, struct result *r)
+static void make_steps(const struct program *p, struct memory *m, const struct functions *f, const double *target,
+                       const struct settings *s, struct result *r)
 {
     double begun = now(), deadline = begun + s->seconds;
     memset(r, 0, sizeof *r);
@@ -553,7 +557,7 @@ static void make_steps(const struct program *p, struct memory *m, const struct f
         r->status = NOT_FINITE;
         if (!linearise(p, m, f)) break;
         measure(p, m, m->x, target, 1, r);
-        r->status = solve(p, m, sign, s, deadline, r);
+        r->status = solve(p, m, s, deadline, r);
         if (r->status == NOT_FINITE || r->status == INDEFINITE || (r->status == LATE && r->residual > LATE_GAP)) break;
         if (!advance(p, m, f, target, r)) {
             r->status = NOT_FINITE;
@@ -569,10 +573,10 @@ static void make_steps(const struct program *p, struct memory *m, const struct f
 
 /* Derivatives of the torques by the measured state: (torques, starts). The limits are those of the end of the last
 quadratic program, not of its last factors. */
-static void find_gains(const struct program *p, struct memory *m, const double *sign, struct result *r)
+static void find_gains(const struct program *p, struct memory *m, struct result *r)
 {
     memset(m->gains, 0, (size_t)p->torques * p->starts * sizeof(double));
-    if (!eliminate(p, m, sign, r)) return;
+    if (!eliminate(p, m, r)) return;
     for (int k = 0; k < p->starts; k++) {
         int at = p->equations - p->starts + k;
         memset(m->step, 0, p->size * sizeof(double));
@@ -625,7 +629,7 @@ static void torques(const struct program *p, struct memory *m)
 /* Moves the plan on by so many ticks, and improves it from a measured state with some parameters (whose entries of the
 measured state are not read). Torques and gains are in m->tau and m->gains: those of the last plan, and zeros, if no step
 could be made. Returns the status. */
-EXPORT int receding_tick(const struct program *p, struct memory *m, const struct functions *f, const double *sign,
+EXPORT int receding_tick(const struct program *p, struct memory *m, const struct functions *f,
                          const double *target, const struct settings *s, int ticks, const double *state,
                          const double *parameters, struct result *r)
 {
@@ -637,11 +641,11 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     memcpy(m->p, parameters, p->parameters * sizeof(double));
     memcpy(m->p + p->measured, state, p->starts * sizeof(double));
     int numbers = all_finite(m->p, p->parameters);
-    if (numbers) make_steps(p, m, f, sign, target, s, r);
+    if (numbers) make_steps(p, m, f, target, s, r);
     else r->status = NO_NUMBERS;
     if (r->steps) {
         torques(p, m);
-        find_gains(p, m, sign, r);
+        find_gains(p, m, r);
         if (r->gap > LOST) stay(p, m, state);
         return r->status;
     }

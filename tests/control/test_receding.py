@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
 
 ARM = two_link(9.81)
@@ -211,3 +212,66 @@ def test_wrong_loops_are_named():
         co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, delay=0.03)
     with pytest.raises(co.InputError, match="plant must have the 2 joints"):
         co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, plant=co.Model([co.Body("rod", co.revolute(), mass=1.0)]))
+
+
+def motor_problem(q=0.0, qd=0.0, motor=0.0):
+    lag = co.State("motor", rate=lambda now: (now.command - now.motor) / 0.05, lower=-15, upper=15)
+    command = co.Unknown("command", lower=-10.0, upper=10.0)
+    rod = co.Model([co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))], gravity=(0, -9.81, 0))
+    near = co.integral(lambda now: 1e-2 * now.command**2 + (now.q[0] - 1.0) ** 2)
+    start = co.initial(q=q, qd=qd, states={"motor": motor})
+    follows = co.path(lambda now: now.tau - now.motor, equals=0.0)
+    return co.Problem(rod, 0.6, near, [start, follows], unknowns=[lag, command])
+
+
+def test_states_and_signals_are_those_of_ipopt():
+    controller = co.control.receding(motor_problem(), co.Radau(12), tick=0.02, steps=12)
+    for q, qd, motor in ((0.3, 1.0, 2.0), (1.2, -2.0, -3.0)):
+        tick, other = controller([q], [qd], motor=motor), co.solve(motor_problem(q, qd, motor), co.Radau(12))
+        assert tick.trusted, tick.message
+        assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+        np.testing.assert_allclose(tick.plan.at(0.3).motor, other.at(0.3).motor, atol=1e-3)
+        assert tick.gains.shape == (1, 3)
+
+
+def test_a_joint_without_a_motor_stays_without():
+    cart = cart_pole()
+    near = co.integral(lambda now: 1e-2 * now.tau[0] ** 2 + now.q[0] ** 2 + 10 * (now.q[1] - np.pi) ** 2)
+    passive = co.bounds(tau={"pole": (0.0, 0.0), "cart": (-30.0, 30.0)})
+
+    def upright(q, qd):
+        return co.Problem(cart, 1.0, near, [co.initial(q=q, qd=qd), passive])
+
+    controller = co.control.receding(upright((0, np.pi), (0, 0)), co.Radau(12), tick=0.02, steps=12)
+    tick, other = controller((0.3, 2.7), (0.0, 1.0)), co.solve(upright((0.3, 2.7), (0.0, 1.0)), co.Radau(12))
+    assert tick.trusted, tick.message
+    assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+    assert tick.tau[1] == 0.0
+    assert tick.tau[0] == pytest.approx(float(other.at(0.01).tau[0]), abs=0.02)
+
+
+def test_a_contact_schedule_is_a_parameter():
+    """A body that the ground pushes during every other 0.2 s, as its schedule says."""
+    push, phase = co.Unknown("push", lower=0.0, upper=60.0), co.Parameter("phase", 0.0)
+    body = co.Model([co.Body("up", co.prismatic((0, 1, 0)), mass=1.0)], gravity=(0, -9.81, 0))
+
+    def stance(now):
+        return 0.5 + 0.5 * ca.tanh(10 * ca.sin(2 * np.pi * (now.t + now.phase) / 0.4))
+
+    def hop(value):
+        near = co.integral(lambda now: 100 * (now.q[0] - 1.0) ** 2 + 1e-3 * now.push**2)
+        on_ground = co.path(lambda now: now.push - 60.0 * stance(now), upper=0.0, scale=60.0)
+        load = co.Load("up", force=ca.vertcat(0, push.symbol, 0))
+        rows = [co.initial(q=1.0, qd=0.0), co.bounds(tau=(0.0, 0.0)), on_ground]
+        parameter = co.Parameter("phase", value) if value else phase
+        return co.Problem(body, 0.8, near, rows, unknowns=[push], parameters=[parameter], loads=[load])
+
+    controller = co.control.receding(hop(0.0), co.Radau(20), tick=0.02, steps=15)
+    for value in (0.07, 0.21):
+        tick, other = controller([1.0], [0.0], phase=value), co.solve(hop(value), co.Radau(20))
+        assert tick.trusted, tick.message
+        nlp = co.transcribe(hop(value), co.Radau(20))  # without the nodes that `solve` adds
+        end = co.Ipopt().prepare(nlp)(co.solver.Start(other.x), other.parameters)
+        assert tick.cost == pytest.approx(float(nlp.f(end.x, other.parameters)), rel=1e-4)
+        aloft = (0.3 - value) % 0.4  # the middle of the time without ground
+        assert float(tick.plan.at(aloft).push[0]) < 0.1
