@@ -38,48 +38,44 @@ def muscles_of_mjcf(compiled: Any, body_names: Sequence[str], notes: Notes) -> l
         By the index of the body.
     notes : Notes
     """
-    m, muscles = compiled, []
+    m, muscles = compiled, list[MuscleData]()
     for a in range(getattr(m, "nactuator", m.nu)):
-        if not is_muscle(m, a):
-            continue
-        name = m.actuator(a).name or f"actuator{a}"
-        output = int(getattr(m, "actuator_outadr", range(a + 1))[a])
-        ratio = float(m.actuator_gear[output][0])
-        low, high, force, scale = (float(value) for value in m.actuator_gainprm[a][:4])
-        shortest, longest = (float(value) / ratio for value in m.actuator_lengthrange[output])
-        fiber = (longest - shortest) / (high - low)
-        slack = shortest - low * fiber
-        if ratio <= 0 or fiber <= 0 or slack <= 0:
-            notes.leave_out(
-                f"muscle with fibers of {short(fiber)} m and a tendon of {short(slack)} m", "the file", name
-            )
-            continue
-        force = ratio * (force if force >= 0 else scale / float(m.actuator_acc0[output]))
-        control = int(getattr(m, "actuator_ctrladr", range(a + 1))[a])
-        controls = tuple(m.actuator_ctrlrange[control].tolist()) if m.actuator_ctrllimited[control] else (0.0, 1.0)
-        points = tuple(_path(m, int(m.actuator_trnid[a][0]), body_names, name, notes))
-        rise, fall = (float(value) for value in m.actuator_dynprm[a][:2])
-        muscles.append(
-            MuscleData(
-                name,
-                "muscle of MuJoCo",
-                force,
-                fiber,
-                slack,
-                0.0,
-                float(m.actuator_gainprm[a][6]),
-                rise,
-                fall,
-                True,
-                controls,
-                points,
-            )
-        )
+        if is_muscle(m, a) and (muscle := _muscle(m, a, body_names, notes)) is not None:
+            muscles.append(muscle)
     if muscles:
         notes.changed.append(
             f"{len(muscles)} muscles have the curves of co.muscles.Muscle in place of MuJoCo's, and rigid tendons"
         )
     return muscles
+
+
+def _muscle(m: Any, a: int, body_names: Sequence[str], notes: Notes) -> MuscleData | None:
+    """The muscle of an actuator; None, with a note, if fibers or tendon would have no length."""
+    name = m.actuator(a).name or f"actuator{a}"
+    output = int(getattr(m, "actuator_outadr", range(a + 1))[a])
+    ratio = float(m.actuator_gear[output][0])
+    low, high, force, scale = (float(value) for value in m.actuator_gainprm[a][:4])
+    shortest, longest = (float(value) / ratio for value in m.actuator_lengthrange[output])
+    fiber = (longest - shortest) / (high - low)
+    slack = shortest - low * fiber
+    if ratio <= 0 or fiber <= 0 or slack <= 0:
+        notes.leave_out(f"muscle with fibers of {short(fiber)} m and a tendon of {short(slack)} m", "the file", name)
+        return None
+    control = int(getattr(m, "actuator_ctrladr", range(a + 1))[a])
+    rise, fall = (float(value) for value in m.actuator_dynprm[a][:2])
+    return MuscleData(
+        name,
+        "muscle of MuJoCo",
+        ratio * (force if force >= 0 else scale / float(m.actuator_acc0[output])),
+        fiber,
+        slack,
+        max_contraction_velocity=float(m.actuator_gainprm[a][6]),
+        activation=rise,
+        deactivation=fall,
+        rigid_tendon=True,
+        controls=tuple(m.actuator_ctrlrange[control].tolist()) if m.actuator_ctrllimited[control] else (0.0, 1.0),
+        points=tuple(_path(m, int(m.actuator_trnid[a][0]), body_names, name, notes)),
+    )
 
 
 def _parts(m: Any, tendon: int) -> range:
@@ -96,9 +92,7 @@ def _path(m: Any, tendon: int, body_names: Sequence[str], muscle: str, notes: No
             continue
         surface = _surface(m, k, int(m.wrap_prm[part]), body_names)
         if surface is None:
-            notes.leave_out(
-                "geom inside of which a tendon passes, or with a side site of another body,", "muscles", muscle
-            )
+            notes.leave_out("geom with a side site of another body, or on its axis,", "muscles", muscle)
         else:
             path.append(surface)
     return path
@@ -112,9 +106,11 @@ def _surface(m: Any, geom: int, site: int, body_names: Sequence[str]) -> Surface
     side: Any = "shorter"
     if site >= 0:
         side = m.site_pos[site] - center
+        inside = np.linalg.norm(side) < radius
         side = side if ball else side - (side @ axis) * axis
-        if m.site_bodyid[site] != body or np.linalg.norm(side) <= radius:
+        if m.site_bodyid[site] != body or not (inside or side.any()):
             return None
+        side = "inside" if inside else side
     name = body_names[body] if body else None
     return Sphere(name, center, radius, side) if ball else Cylinder(name, center, axis, radius, side)
 

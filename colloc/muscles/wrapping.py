@@ -60,9 +60,10 @@ class Cylinder(Portable):
     axis : shape (3,)
         Direction of its axis in the link frame.
     radius : float [m]
-    side : shape (3,), "shorter" or "counterclockwise"
+    side : shape (3,), "shorter", "counterclockwise" or "inside"
         How the muscle passes: on the side of the axis to which a vector of the link frame points, as with OpenSim's
-        quadrants; on the shorter way; or counterclockwise along its path, seen against the direction of the axis.
+        quadrants; on the shorter way; counterclockwise along its path, seen against the direction of the axis; or
+        inside, as through a sheath, which it touches at one point where the straight line misses it.
     length : float [m]
         The muscle passes freely beyond its ends.
 
@@ -87,7 +88,7 @@ class Cylinder(Portable):
     def __post_init__(self):
         _check_surface(self, "cylinder", "radius")
         object.__setattr__(self, "axis", tuple(unit_vector("axis of a cylinder", self.axis).tolist()))
-        _check_side(self, "cylinder", ("shorter", "counterclockwise"))
+        _check_side(self, "cylinder", ("shorter", "counterclockwise", "inside"))
         if self.length != inf:
             object.__setattr__(self, "length", finite_number("length of a cylinder", self.length, positive=True))
 
@@ -111,8 +112,9 @@ class Sphere(Portable):
     center : shape (3,) [m]
         In the link frame.
     radius : float [m]
-    side : shape (3,) or "shorter"
-        How the muscle passes: on the side to which a vector of the link frame points, or on the shorter way.
+    side : shape (3,), "shorter" or "inside"
+        How the muscle passes: on the side to which a vector of the link frame points, on the shorter way, or inside, as
+        through a `Cylinder` across the plane of its ends and the center.
 
     Notes
     -----
@@ -130,7 +132,7 @@ class Sphere(Portable):
 
     def __post_init__(self):
         _check_surface(self, "sphere", "radius")
-        _check_side(self, "sphere", ("shorter",))
+        _check_side(self, "sphere", ("shorter", "inside"))
 
     def wrap(self, start: ca.SX, end: ca.SX) -> Wrap:
         """The path from start to end, SX, each shape (3,) [m], in the frame of the body."""
@@ -142,6 +144,10 @@ class Sphere(Portable):
         x /= ca.sqrt(ca.sumsqr(x) + _TINY)
         frame = ca.horzcat(x, ca.cross(normal, x), normal)
         flat_a, flat_b = (frame[:, :2].T @ point for point in (a, b))
+        if self.side == "inside":
+            held, misses = _held_inside(flat_a, flat_b, self.radius)
+            place = ca.vertcat(held, 0)
+            return _placed(Wrap(misses, place, place, ca.SX(0)), frame, center)
         direction, allowed = ca.SX(1), ca.SX(1)
         if not isinstance(self.side, str):
             direction, allowed = _past_side(flat_a, flat_b, self.radius)
@@ -318,6 +324,11 @@ def _shares(arc: ca.SX) -> ca.SX:
 def _round_cylinder(a: ca.SX, b: ca.SX, radius: float, length: float, kind: str) -> Wrap:
     """A path round a cylinder along the axis z, for a side on the side of x > 0."""
     flat_a, flat_b = a[:2], b[:2]
+    if kind == "inside":
+        held, misses = _held_inside(flat_a, flat_b, radius)
+        before, after = apart(flat_a, held), apart(held, flat_b)
+        place = ca.vertcat(held, a[2] + (b[2] - a[2]) * before / (before + after + _ALONG))
+        return Wrap(misses, place, place, ca.SX(0))
     allowed: Any = 1
     direction = ca.SX(1)
     if kind == "shorter":
@@ -333,6 +344,28 @@ def _round_cylinder(a: ca.SX, b: ca.SX, radius: float, length: float, kind: str)
     if length < inf:
         share *= ca.logic_or(ca.fabs(low) <= length / 2, ca.fabs(high) <= length / 2)
     return Wrap(share, ca.vertcat(way.first, low), ca.vertcat(way.last, high), curved * ca.sqrt(1 + slope**2))
+
+
+def _held_inside(a: ca.SX, b: ca.SX, radius: float) -> tuple[ca.SX, ca.SX]:
+    """The point of a circle by which the path between two points outside is shortest, and whether the line misses it.
+
+    As in MuJoCo; the angle of the point by Newton's method, from the point of the line that is nearest to the center.
+    """
+    line = b - a
+    along = ca.fmin(ca.fmax(-ca.dot(a, line) / (ca.sumsqr(line) + _TINY), 0), 1)
+    nearest = a + along * line
+    angle = ca.atan2(nearest[1], nearest[0])
+    for _ in range(8):
+        outward = radius * ca.vertcat(ca.cos(angle), ca.sin(angle))
+        tangent = ca.vertcat(-outward[1], outward[0])
+        slope, bend = ca.SX(0), ca.SX(0)
+        for end in (a, b):
+            far, rate = apart(end, outward), ca.dot(outward - end, tangent)
+            slope += rate / far
+            bend += ca.dot(end, outward) / far - rate**2 / far**3
+        angle -= ca.fmin(ca.fmax(slope / ca.fmax(ca.fabs(bend), _ALONG), -HALF), HALF)
+    outside = ca.logic_and(ca.sumsqr(a) > radius**2, ca.sumsqr(b) > radius**2)
+    return radius * ca.vertcat(ca.cos(angle), ca.sin(angle)), ca.logic_and(outside, ca.sumsqr(nearest) > radius**2)
 
 
 def _past_side(a: ca.SX, b: ca.SX, radius: float) -> tuple[ca.SX, ca.SX]:
@@ -375,32 +408,16 @@ def _plane_point(a: ca.SX, b: ca.SX, radii: np.ndarray, side: np.ndarray | None,
     ends = [(-bb + way * root) / (2 * aa) for way in (1, -1)]
     meets = ca.logic_and(bb < 0, -bb < 2 * aa)  # between the ends, if it does
     start, stop = (b + end * line for end in ends)
-    chord = stop - start
-    weight = ca.SX(1)  # of the fan, or the middle
-    point = _closest((start + stop) / 2, radii)
+    point, weight = _closest((start + stop) / 2, radii), ca.SX(1)  # of the fan, or the middle
     if method == "hybrid":
-        fan = ca.SX(ca.DM.zeros(3))
-        for place, share in zip(*_FAN, strict=True):
-            outward = _closest(start + place * chord, radii) / sizes**2  # from the point to the closest one
-            fan += share * outward / ca.norm_2(outward)
-        point = _closest((start + stop) / 2 + fan / ca.sqrt(ca.sumsqr(fan) + _TINY), radii)
+        point = _fan_point(start, stop, radii)
     if method != "midpoint":
-        cosines = ca.fabs(line / ca.sqrt(ca.sumsqr(line) + _TINY))
-        axial, strongest = ca.SX(ca.DM.zeros(3)), ca.SX(0)
-        for axis in range(3):
-            safe = ca.if_else(ca.fabs(chord[axis]) > _ALONG, chord[axis], _ALONG)
-            place = -start[axis] / safe
-            crossing = start + place * chord
-            edge = ca.fmin(ca.fmax(ca.fmin(place, 1 - place) / _FADE, 0), 1)
-            cosine = _BLEND[0] + edge * (cosines[axis] - _BLEND[0]) if method == "hybrid" else cosines[axis]
-            most = cosines[axis] >= ca.mmax(cosines)
-            axial = ca.if_else(most, _closest(crossing, radii, without=axis), axial)
-            strongest = ca.if_else(most, ca.if_else(cosines[axis] > _BLEND[0], cosine, cosines[axis]), strongest)
-        if method == "axial":
-            point, weight = axial, ca.SX(0)
-        else:
+        axial, strongest = _axial_point(start, stop, line, radii, blends=method == "hybrid")
+        mixed = ca.SX(1)
+        if method == "hybrid":
             mixed = ca.fmin(ca.fmax((strongest - _BLEND[0]) / (_BLEND[1] - _BLEND[0]), 0), 1)
-            point, weight = _closest(mixed * axial + (1 - mixed) * point, radii), 1 - mixed
+            axial = _closest(mixed * axial + (1 - mixed) * point, radii)
+        point, weight = axial, 1 - mixed
     if side is not None:
         axis = int(np.flatnonzero(side)[0])
         wrong = point[axis] * int(side[axis]) < 0
@@ -409,6 +426,35 @@ def _plane_point(a: ca.SX, b: ca.SX, radii: np.ndarray, side: np.ndarray | None,
         point = ca.if_else(wrong, _closest(flipped, radii), point)
         meets = ca.logic_and(meets, ca.logic_or(ca.logic_not(wrong), bb**2 > 4 * aa * cc))
     return point, meets
+
+
+def _fan_point(start: ca.SX, stop: ca.SX, radii: np.ndarray) -> ca.SX:
+    """The point of an ellipsoid in the mean direction from a chord to the points closest to it."""
+    fan = ca.SX(ca.DM.zeros(3))
+    for place, share in zip(*_FAN, strict=True):
+        outward = _closest(start + place * (stop - start), radii) / ca.SX(radii) ** 2  # from the point to the closest
+        fan += share * outward / ca.norm_2(outward)
+    return _closest((start + stop) / 2 + fan / ca.sqrt(ca.sumsqr(fan) + _TINY), radii)
+
+
+def _axial_point(start: ca.SX, stop: ca.SX, line: ca.SX, radii: np.ndarray, *, blends: bool) -> tuple[ca.SX, ca.SX]:
+    """The point of an ellipsoid closest to a chord where it crosses the symmetry plane that it is most normal to.
+
+    With it the cosine between them, which fades, if it blends with the fan, where the crossing is near an end.
+    """
+    chord = stop - start
+    cosines = ca.fabs(line / ca.sqrt(ca.sumsqr(line) + _TINY))
+    axial, strongest = ca.SX(ca.DM.zeros(3)), ca.SX(0)
+    for axis in range(3):
+        safe = ca.if_else(ca.fabs(chord[axis]) > _ALONG, chord[axis], _ALONG)
+        place = -start[axis] / safe
+        crossing = start + place * chord
+        edge = ca.fmin(ca.fmax(ca.fmin(place, 1 - place) / _FADE, 0), 1)
+        cosine = _BLEND[0] + edge * (cosines[axis] - _BLEND[0]) if blends else cosines[axis]
+        most = cosines[axis] >= ca.mmax(cosines)
+        axial = ca.if_else(most, _closest(crossing, radii, without=axis), axial)
+        strongest = ca.if_else(most, ca.if_else(cosines[axis] > _BLEND[0], cosine, cosines[axis]), strongest)
+    return axial, strongest
 
 
 def _closest(point: ca.SX, radii: np.ndarray, without: int | None = None) -> ca.SX:

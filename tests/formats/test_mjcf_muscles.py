@@ -80,6 +80,32 @@ def test_a_tendon_stays_on_its_side_of_a_ball_as_in_mujoco(tmp_path):
     assert longer > 5
 
 
+def test_a_tendon_through_a_ring_or_a_sheath_is_held_inside_as_in_mujoco(tmp_path):
+    """With a side site inside of a geom the tendon touches it at one point, where the straight line misses it."""
+    inside = ARM.replace('<geom geom="ball"/>', '<geom geom="ball" sidesite="side"/>')
+    (path := tmp_path / "inside.xml").write_text(inside.replace('pos="-0.06 0 -0.3"', 'pos="0.01 0 -0.305"'))
+    model, q = mujoco.MjModel.from_xml_path(str(path)), ca.SX.sym("q", 2)
+    data, reading = mujoco.MjData(model), co.formats.from_mjcf(path)
+    surfaces = [record.points[1] for record in reading.muscle_data]
+    assert [(type(part).__name__, getattr(part, "side", None)) for part in surfaces] == [
+        ("Cylinder", "inside"),
+        ("Sphere", "inside"),
+    ]
+    lengths = co.muscles.path_lengths(reading.model, reading.muscles.muscles, q)
+    ours, held = ca.Function("ours", [q], [ca.horzcat(lengths, ca.jacobian(lengths, q))]), np.zeros(2)
+    for posture in np.random.default_rng(2).uniform((-1, -1.2), (1, 1.2), (60, 2)):
+        data.qpos[:] = posture
+        mujoco.mj_forward(model, data)
+        here = ours(posture).full()
+        np.testing.assert_allclose(here[:, 0], data.ten_length[:2], atol=1e-6)
+        h = 1e-6 * np.eye(2)[1]
+        np.testing.assert_allclose(
+            here[:, 2], (ours(posture + h)[:, 0] - ours(posture - h)[:, 0]).full()[:, 0] / 2e-6, atol=1e-6
+        )
+        held += data.ten_wrapnum[:2] > 2
+    assert (held > 5).all()
+
+
 def test_fibers_and_tendons_span_the_range_of_lengths(reading):
     extensor, flexor = reading.muscle_data
     assert extensor.optimal_fiber_length == pytest.approx(0.05 / 0.3)

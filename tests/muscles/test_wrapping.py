@@ -217,7 +217,7 @@ def test_misuse():
         (lambda: Ellipsoid(None, ORIGIN, (0.1, 0.1, 0.1), side=(1, 1, 0)), "along one of its axes"),
         (lambda: Torus(None, ORIGIN, (0, 0, 1), 0.1, 0.2), "tube of a torus must be below its radius of 0.1 m"),
         (lambda: Cylinder(None, ORIGIN, (0, 0, 1), 0.1, side=(0, 0, 2)), "must point away from its axis"),
-        (lambda: Sphere(None, ORIGIN, 0.1, side="counterclockwise"), "side of a sphere must be"),
+        (lambda: Sphere(None, ORIGIN, 0.1, side="counterclockwise"), 'side of a sphere must be "shorter" or "inside"'),
     ):
         with pytest.raises(co.InputError, match=message):
             make()
