@@ -31,6 +31,7 @@ from colloc.support.checks import InputError, finite_array, mapping, text, unkno
 from colloc.support.display import Table, Tabular, short, shown
 
 _NORMAL = 1.959964  # standard errors to either side in an interval of 95 %
+_BIASED = 0.25  # of a standard error: larger biases are named
 _LOOSE = 0.5  # of a constant: larger standard errors are named
 _TIED = 0.95  # correlation from which two constants are named together
 _FLAT = 1e-6  # of a direction in which nothing changes: parts that count
@@ -51,6 +52,9 @@ class Estimates(Tabular):
         To first order; zero for constants without a finite standard error.
     deviations : dict of str to ndarray
         Standard deviation of the noise of every component, by record.
+    biases : ndarray, shape (m,)
+        By how much the smoothing of the records moves a constant, to first order: samples of this very motion without
+        noise would move it so. Zero for records without deviation or cutoff.
     remarks : tuple of str
         Sentences about constants that the records determine badly, or not at all.
 
@@ -77,6 +81,7 @@ class Estimates(Tabular):
     errors: np.ndarray
     covariance: np.ndarray
     deviations: Mapping[str, np.ndarray]
+    biases: np.ndarray
     remarks: tuple[str, ...]
 
     def __getitem__(self, name: str) -> float:
@@ -174,7 +179,8 @@ def standard_errors(solution: Solution | PhasesSolution, deviations: Mapping[str
     covariance = (moves * np.concatenate(sigma) ** 2) @ moves.T
     errors = np.where(flat, np.inf, np.where(held, np.nan, np.sqrt(np.diag(covariance))))
     stated = {record.name: each for record, each in zip(records, noise, strict=True)}
-    found = Estimates(names, units, solution.x[index], errors, covariance, stated, ())
+    biases = moves @ np.concatenate([part for record in records for part in _misfits(solution, record)])
+    found = Estimates(names, units, solution.x[index], errors, covariance, stated, biases, ())
     return replace(found, remarks=_remarks(found))
 
 
@@ -249,13 +255,19 @@ def _noise(
                 f"{samples} samples do not tell the noise from {freedoms} freedoms of the motion: state deviations, as "
                 f"in {{{label!r}: 0.01}}"
             )
-        phase = solution.phases[name]
-        inside = record.times <= phase.duration * (1 + 1e-9)
-        at = phase.evaluate(tracked.measured, np.minimum(record.times[inside], phase.duration))
-        off = np.where(record.present[inside], at.reshape(-1, record.size) - record.samples[inside], 0.0)
-        count = np.maximum(record.present[inside].sum(axis=0), 1)
-        noise.append(np.sqrt((off**2).sum(axis=0) / count * samples / (samples - freedoms)))
+        off = _misfits(solution, _Recorded(name, label, tracked))
+        variances = np.array([part @ part / max(np.count_nonzero(part), 1) for part in off])
+        noise.append(np.sqrt(variances * samples / (samples - freedoms)))
     return noise
+
+
+def _misfits(solution: Solution | PhasesSolution, recorded: _Recorded) -> list[np.ndarray]:
+    """Motion less samples by component, missing samples left out; zero for those after the end of the motion."""
+    phase, record = solution.phases[recorded.phase], recorded.tracked.record
+    at = phase.evaluate(recorded.tracked.measured, np.minimum(record.times, phase.duration))
+    inside = record.times[:, None] <= phase.duration * (1 + 1e-9)
+    off = np.where(inside & record.present, at.reshape(-1, record.size) - record.samples, 0.0)
+    return [off[seen, k] for k, seen in enumerate(record.present.T)]
 
 
 def _by_samples(maps: list[list[np.ndarray]], rate: np.ndarray) -> np.ndarray:
@@ -285,6 +297,12 @@ def _remarks(found: Estimates) -> tuple[str, ...]:
         remarks.append(f"not determined by the records: {shown(flat)}{together}")
     if held := names[np.isnan(found.errors)].tolist():
         remarks.append(f"at a bound, which hides what the records say: {shown(held)}")
+    biased = np.isfinite(found.errors) & (np.abs(found.biases) > _BIASED * found.errors)
+    for name, bias, error in zip(names[biased].tolist(), found.biases[biased], found.errors[biased], strict=True):
+        remarks.append(
+            f"the smoothing of the records moves {name} by about {short(bias)}, {abs(bias) / error:.1f} standard "
+            "errors: track them without deviation or cutoff"
+        )
     loose = np.isfinite(found.errors) & (found.errors > _LOOSE * sizes)
     for name, error, value in zip(names[loose].tolist(), found.errors[loose], found.values[loose], strict=True):
         remarks.append(f"hardly determined: {name}, {short(value)} with a standard error of {short(error)}")

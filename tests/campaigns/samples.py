@@ -363,7 +363,7 @@ INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
     "co.optimality.Sensitivity": "sensitivity()", "co.sweeps.Front": "front()",
     "co.optimality.Estimates":
-        "co.optimality.Estimates(('k',), ('',), np.ones(1), 0.1 * np.ones(1), 0.01 * np.eye(1), {}, ())",
+        "co.optimality.Estimates(('k',), ('',), np.ones(1), 0.1 * np.ones(1), 0.01 * np.eye(1), {}, np.zeros(1), ())",
     "co.formats.Reading": "co.formats.Reading(chain().model, loops=chain().loops)",
     "co.sweeps.Sweep": "swept()", "co.problem.Parametrised": "co.problem.parametrised(model())",
     "co.transcription.PhasesNLP": "phases()", "co.solution.PhasesSolution": "in_phases()", "co.Phases": "sequence()",

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
+from colloc.problem.smoothing import spline_matrix
+from colloc.problem.track import records_in
 
 TIMES = np.linspace(0.0, 2.0, 81)
 NOISE = 0.02
@@ -59,6 +62,30 @@ def test_the_noise_is_estimated_from_the_residuals():
     residuals = samples - design @ values
     expected = np.sqrt((residuals**2).sum() / (TIMES.size - 2))
     assert estimates.deviations["line"] == pytest.approx([expected], rel=1e-6)
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.2])
+def test_the_bias_of_smoothed_records_is_that_of_linear_regression(deviation: float):
+    """Fewer of the swings of a sine are left by smoothing: an amplitude and an offset come out smaller and larger."""
+    shape = lambda t: np.column_stack([np.sin(5 * t), np.ones_like(t)])  # noqa: E731
+    samples = shape(TIMES) @ [1.0, 0.3] + 0.2 * np.random.default_rng(4).standard_normal(TIMES.size)
+    record = co.track(
+        TIMES, samples, lambda now: now.size * ca.sin(5 * now.t) + now.offset, name="sine", deviation=deviation
+    )
+    unknowns = [co.Unknown(name, constant=True) for name in ("size", "offset")]
+    fit = co.solve(co.Problem(co.Model.empty(), 2.0, record, unknowns=unknowns), co.Radau(80), progress=False)
+    estimates = co.optimality.standard_errors(fit, {"sine": 0.2})
+    tracked = records_in(record)[0][0].record
+    t = np.linspace(0.0, 2.0, 2001)
+    exact = shape(TIMES) @ np.concatenate(list(fit.constants.values()))
+    points = tracked.maps()[0] @ exact  # of splines through samples of the fit without noise
+    expected = np.linalg.lstsq(shape(t), spline_matrix(tracked.basis, t) @ points, rcond=None)[0] - np.concatenate(
+        list(fit.constants.values())
+    )
+    np.testing.assert_allclose(estimates.biases, expected, atol=1e-4)
+    assert (estimates.biases[0] < -0.01) == (deviation > 0)
+    moved = "the smoothing of the records moves size by about -" in repr(estimates)
+    assert moved == (deviation > 0)
 
 
 def rod(parts: list[co.problem.Part], record: Any = None, constraints: Any = (START,)) -> co.Problem:
