@@ -103,8 +103,9 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "formats": (
-        "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable collision_shapes "
-        "from_c3d from_mjcf from_osim from_sdf from_urdf mesh_vertices read_table to_urdf write_table"
+        "ContactLaw ContactShape ForcePlate LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable "
+        "collision_shapes force_plates from_c3d from_mjcf from_osim from_sdf from_urdf mesh_vertices read_table "
+        "to_urdf write_table"
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
@@ -126,7 +127,7 @@ _PACKAGES = {
     "problem": (
         "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant JointTorque "
         "NamedNumber Parametrised Part Plane Reaction Statement Surface Thruster Thrusters Wheel Wheels bounded ground "
-        "parametrised"
+        "parametrised track_motion"
     ),
     "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification mirrored",

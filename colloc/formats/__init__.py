@@ -19,11 +19,13 @@ lines          lines of text files, with errors that name the line
 numbers        numbers in text
 unit_checks    warnings of numbers that contradict their units, and of hidden markers
 c3d            markers and force plates of C3D files
+force_plates   force plates in the columns of tables
 """
 
 from colloc.formats.c3d import MotionCapture, from_c3d
 from colloc.formats.collisions import collision_shapes
 from colloc.formats.contact_data import ContactLaw, ContactShape
+from colloc.formats.force_plates import ForcePlate, force_plates
 from colloc.formats.mesh_files import mesh_vertices
 from colloc.formats.mjcf import from_mjcf
 from colloc.formats.muscle_data import MuscleData, PathPoint
@@ -36,7 +38,7 @@ from colloc.formats.urdf import from_urdf
 from colloc.formats.urdf_writer import to_urdf
 
 __all__ = [
-    "ContactLaw", "ContactShape", "LinkShape", "MotionCapture", "MuscleData", "PathPoint", "Reading", "TimeSeriesTable",
-    "collision_shapes", "from_c3d", "from_mjcf", "from_osim", "from_sdf", "from_urdf", "mesh_vertices", "read_table",
-    "to_urdf", "write_table",
+    "ContactLaw", "ContactShape", "ForcePlate", "LinkShape", "MotionCapture", "MuscleData", "PathPoint", "Reading",
+    "TimeSeriesTable", "collision_shapes", "force_plates", "from_c3d", "from_mjcf", "from_osim", "from_sdf",
+    "from_urdf", "mesh_vertices", "read_table", "to_urdf", "write_table",
 ]  # fmt: skip

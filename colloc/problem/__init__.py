@@ -56,7 +56,7 @@ from colloc.problem.signals import signals_of
 from colloc.problem.statement import ConstraintRows, EndValue, NamedNumber, Statement
 from colloc.problem.surfaces import Plane, Surface
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
-from colloc.problem.track import track
+from colloc.problem.track import track, track_motion
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.support.packages import register_public
 
@@ -137,6 +137,7 @@ __all__ = [
     "signals_of",
     "summed",
     "track",
+    "track_motion",
 ]  # fmt: skip
 
 register_public(__name__, lazy={"ground": "colloc.problem.ground"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -122,6 +123,72 @@ def track(
     if (weights <= 0).any():
         raise InputError(f"weight of {label!r} must be positive, got {quoted(weight)}")
     return integral(Tracked(label, measured, of, weights), label)
+
+
+@spelt
+def track_motion(
+    times: Any,
+    positions: Any,
+    *,
+    weight: Any = 1e5,
+    acceleration: float = 1.0,
+    cutoff: float | None = None,
+    degree: int = 5,
+    name: str = "motion",
+) -> Cost:
+    """The distance from a recorded motion of all joints, in positions and accelerations.
+
+    Accelerations are the second derivatives of the splines through the positions. Without them a motion that follows a
+    record to micrometres may shake between its nodes wherever that saves effort.
+
+    Parameters
+    ----------
+    times : shape (N,) [s]
+        Rising, counted from the start of the motion.
+    positions : shape (N, n) [rad, m]
+        Of all joints of the model, without quaternions: angles of inverse kinematics, or ``solution.at(times).q``.
+    weight : float or shape (n,)
+        Positive; cost per second and square of a position.
+    acceleration : float
+        Positive; cost per second and square of an acceleration.
+    cutoff : float, optional [Hz]
+        As in `track`, of a low-pass filter of the positions.
+    degree : int
+        Of the splines, 3 to 7.
+    name : str
+        Of the term in reports.
+
+    Raises
+    ------
+    InputError
+        As in `track`.
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 1.0, 101)  # s
+    >>> angles = np.column_stack([-0.5 + 0.5 * t, 1.0 + 0.2 * np.sin(3.0 * t)])  # rad
+    >>> follow = co.Problem(two_link(), 1.0, co.problem.track_motion(t, angles, cutoff=6.0))
+    >>> fit = co.solve(follow, co.BSpline(10, degree=5), guess=co.line(angles[0], angles[-1]))
+    >>> bool(np.abs(fit.at(t).q - angles).max() < 1e-3)
+    True
+    """
+    count("degree of a tracked motion", degree, at_least=3, at_most=_HIGHEST)
+    measured = record(name, times, positions, degree=degree, cutoff=cutoff)
+    accelerations = spline_matrix(measured.basis, measured.times, 2) @ measured.points
+    where = track(times, positions, _positions, weight=weight, cutoff=cutoff, degree=degree, name=name)
+    strength = finite_number(f"acceleration of {name!r}", acceleration, positive=True)
+    label = f"{name}, accelerations"
+    off = partial(_accelerations_off, record(label, times, accelerations), strength)
+    return where + integral(off, label)
+
+
+def _positions(now: Any) -> ca.SX:
+    return now.q
+
+
+def _accelerations_off(accelerations: Record, strength: float, now: Any) -> ca.SX:
+    # Not a record of its own: standard errors count only what was measured.
+    return strength * ca.sumsqr(accelerations.presence(now.t) * (now.qdd - accelerations.value(now.t)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,5 +19,6 @@ test_osim_track      a motion of an OpenSim model
 test_opensim         tables that OpenSim reads
 test_tables          tables of time series
 test_c3d             markers and force plates
+test_force_plates    force plates in the columns of tables
 test_xml             errors that name the line
 """

@@ -190,6 +190,28 @@ def test_a_filter_bridges_short_gaps_and_fades_around_long_ones():
     np.testing.assert_allclose(interpolated[20:60], np.tile([0.0, 1.0], 20), atol=1e-12)
 
 
+def test_a_tracked_motion_keeps_its_torques_where_others_are_cheaper():
+    """Against the torques of the functions behind the samples, with a cost of torques beside it."""
+    t = np.linspace(0.05, 0.95, 101)
+    q = np.column_stack([0.5 * np.sin(2 * t), np.cos(3 * t)])
+    qd = np.column_stack([np.cos(2 * t), -3 * np.sin(3 * t)])
+    qdd = np.column_stack([-2 * np.sin(2 * t), -9 * np.cos(3 * t)])
+    arm, misses = two_link(9.81), []
+    true, size = co.Evaluator(arm).torque(q, qd, qdd), np.array([50.0, 20.0])
+    for follow in (
+        co.track(T, COURSE, lambda now: now.q, weight=1e5, degree=5),
+        co.problem.track_motion(T, COURSE),
+    ):
+        problem = co.Problem(arm, 1.0, follow + 100 * co.integral(lambda now: ca.sumsqr(now.tau / size)))
+        fit = co.solve(
+            problem, co.BSpline(10, 5), guess=co.line(*COURSE[[0, -1]]), plan=[co.refinement.Solve(judge_cost=False)]
+        )
+        assert fit.status is co.solver.Status.SOLVED
+        misses.append(np.abs(fit.at(t).tau - true).max() / np.abs(true).max())
+    assert misses[1] < 0.01
+    assert misses[1] < misses[0] / 8
+
+
 def test_every_component_has_a_noise_of_its_own():
     t = np.linspace(0, 1, 30)
     y = np.random.default_rng(0).standard_normal((30, 2))
@@ -361,6 +383,11 @@ WRONG = {
         "below half the rate of its samples, 25 Hz",
     ),
     "two filters": (lambda: co.track(T, Y, of, cutoff=6.0, deviation=0.1), "by a deviation or by a cutoff, got both"),
+    "a motion of lines": (lambda: co.problem.track_motion(T, Y, degree=2), "tracked motion must be an integer from 3"),
+    "accelerations for nothing": (
+        lambda: co.problem.track_motion(T, Y, acceleration=0.0),
+        "acceleration of 'motion' must be finite and positive",
+    ),
     "degree 0": (lambda: co.track(T, Y, of, degree=0), "degree of 'of' must be an integer from 1 to 7"),
     "too many pieces": (lambda: co.track(T, Y, of, pieces=49), "pieces of 'of' must be an integer from 1 to 48"),
     "no function": (lambda: co.track(T, Y, Y), "track needs a function of the instant"),
