@@ -11,7 +11,7 @@ from colloc.support.checks import InputError, instance, spelt, warn
 
 
 class ForcePlate(NamedTuple):
-    """What a force plate measured, in the order in which `colloc.problem.ground.recorded` takes it.
+    """The record of a force plate, in the order in which `colloc.problem.ground.recorded` takes it.
 
     Parameters
     ----------

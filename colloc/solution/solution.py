@@ -435,7 +435,7 @@ class BaseSolution(Named[Any], ABC):
 
     def _table(self) -> Table:
         together = "" if self.problem.in_sequence else ", the sum of all cases"
-        rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s{together}")]
+        rows = [("status", self._verdict()), ("duration", f"{self.duration:.8g} s{together}")]
         rows += self._details() + self._turns()
         if self.ordered is not None:
             rows += [("kept", f"{cost:.8g}  {name}") for name, cost in list(self.levels.items())[:-1]]
@@ -450,6 +450,12 @@ class BaseSolution(Named[Any], ABC):
         error = self.judged_error
         rows.append(("error", f"{float(error):.1e} between nodes, most in {error.source}"))
         return Table(self.title, ("", ""), rows + self._violated())
+
+    def _verdict(self) -> str:
+        """The status with the message of the solver; a motion that is only judged at its nodes says so."""
+        judged = self.outcome.judges_motion or self.status is not Status.SOLVED
+        between = "" if judged else f" at its nodes, not judged between them with tol={self.outcome.tolerance:g}"
+        return f"{self.status}{between} ({self.message})"
 
     def _turns(self) -> list[tuple[str, str]]:
         """Lines of the table about final angles that were prescribed up to whole turns."""

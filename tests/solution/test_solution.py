@@ -119,6 +119,8 @@ def test_the_text_says_what_a_violation_is_relative_to():
     bounded = co.solve(time_optimal(), co.BSpline(12), plan=[co.refinement.Solve(tol=1.0, between="nodes")])
     assert (bounded.violations[0].row[:3], bounded.violations[0].size) == ("tau", 10.0)
     assert "of its row's natural size, 10 N m, including" in repr(bounded)
+    assert "status     solved at its nodes, not judged between them with tol=1 (Solve_Succeeded)" in repr(bounded)
+    assert "status     solved (Solve_Succeeded)" in repr(found)
 
 
 def test_text_and_html_fit_a_screen(solution: co.Solution):
