@@ -27,7 +27,8 @@ from colloc.model.kinds import fixed
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, choice, finite_number, mapping, quoted, spelt, unknown_name
+from colloc.support.checks import InputError, choice, finite_number, mapping, quoted, spelt, unknown_name, warn
+from colloc.support.display import shown
 from colloc.support.files import check_readable
 
 _MODEL, _WORLD = "__model__", "world"
@@ -117,6 +118,11 @@ def from_sdf(
         field = reader.gravity() if gravity is None else gravity
         model = Model(bodies, field, top.get("name") or "model", markers, reader.couplings())
         loops, shapes, notes = reader.loops(), tuple(reader.shapes()), reader.notes
+        if reader.weightless and np.any(model.gravity):
+            warn(
+                f"link {shown(reader.weightless)} has weight, though the file switches its gravity off; a load can "
+                "carry it, as in co.Load(link, force=(0, 0, 9.81 * mass), point=com)"
+            )
         if not loops:  # where passive joints are usual
             doubt(model)
         model = model.frozen(held) if held else model
@@ -145,6 +151,7 @@ class _SdfReader:
         self._static = (self.model.findtext("static") or "").strip() in ("true", "1")
         self._in_world = self._pose(self.model)
         self.markers: list[str] = []
+        self.weightless: list[str] = []
         self._known: dict[str, np.ndarray] = {}
         self._closing: list[str] = []
         for tag in others(self.model, ("link", "joint", "frame", "pose", "static")):
@@ -433,8 +440,11 @@ class _SdfReader:
 
     def _body(self, name: str, joint: Joint, parent: str | None) -> Body:
         link, what = self._links[name], f"link {name!r}"
-        for tag in others(link, ("pose", "inertial", "visual", "collision")):
+        for tag in others(link, ("pose", "inertial", "visual", "collision", "gravity")):
             self.notes.leave_out(f"<{tag}>", "links", name)
+        if (link.findtext("gravity") or "").strip() in ("false", "0"):
+            self.notes.leave_out("<gravity>", "links", name)
+            self.weightless.append(name)
         inertial = child_of(link, "inertial", what, optional=True)
         if inertial is None:
             self.notes.changed.append(f"{what} has no <inertial>: it has 1 kg and 1 kg m2, by the rules of the format")

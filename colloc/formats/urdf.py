@@ -199,6 +199,10 @@ def _root(path: str | os.PathLike[str]) -> Element:
             text = document.toxml()
         except RecursionError:
             raise RecursionError("includes or macros go in a circle") from None
+        except Exception as error:
+            if "ament_index" in str(error):
+                raise ValueError("$(find ...) asks ROS, which is not there: write folders in place of it") from None
+            raise
     return root_of(text.encode(), path, "URDF", "robot")
 
 
@@ -222,7 +226,7 @@ def _outward(
     if len(roots) != 1:
         macros = any(child.tag.startswith("xacro:") for child in robot)
         hint = "; it has macros, which are expanded in files whose names end in .xacro" if macros else ""
-        hint = hint or ("" if links else "; it has no link at all")
+        hint = hint or ("" if links else "; it has no link at all: macros are read with the file that uses them")
         raise wrong(robot, f"a URDF has one link that no joint carries, got {', '.join(roots) or 'none'}{hint}")
     waiting: list[tuple[str, Element | None]] = [(roots[0], None)]
     reached = 0

@@ -194,7 +194,7 @@ REFUSED = {
         r"mass of body 'a' must not be negative, got -1.0 \(line 2\)",
     ),
     "macros": ('<robot xmlns:xacro="x"><xacro:macro/></robot>', r"got none; it has macros, which are expanded in"),
-    "nothing": ('<robot name="r"/>', r"one link that no joint carries, got none; it has no link at all \(line 1\)"),
+    "nothing": ('<robot name="r"/>', r"got none; it has no link at all: macros are read .* \(line 1\)"),
     "parent of another": (robot(LINKS + hinge(ends='<parent link="aa"/><child link="b"/>')), r"'aa'; did you mean 'a'"),
     "other": ("<sdf/>", r"its root is <sdf>, not <robot>"),
     "half": ("<robot>\n<link", r"cannot be read as a URDF: unclosed token: line 2"),
@@ -483,6 +483,10 @@ def test_macros_are_expanded_by_xacro(tmp_path):
     assert co.formats.from_urdf(path).model.joint_names == ("joint_1",)
     path.write_text(macro.replace("1 + 1", "1 +"))
     with pytest.raises(co.InputError, match="cannot be expanded by xacro"):
+        co.formats.from_urdf(path)
+    include = '<xacro:include filename="$(find none_description)/urdf/none.xacro"/>'
+    path.write_text(macro.replace("<link", include + "<link", 1))
+    with pytest.raises(co.InputError, match=r"cannot be expanded by xacro: \$\(find \.\.\.\) asks ROS"):
         co.formats.from_urdf(path)
 
 
