@@ -27,6 +27,7 @@ from colloc.muscles.wrapping import Cylinder, Ellipsoid, Sphere, Surface, Torus
 from colloc.problem.joint_parts import Spring
 from colloc.problem.joint_torque import JointTorque
 from colloc.support.checks import InputError, unknown_name
+from colloc.support.display import shown
 from colloc.support.lazy import cached_property
 
 # Time constants of activation and deactivation [s], and the least excitation, by the kinds of muscles that have any.
@@ -71,6 +72,7 @@ class OsimForces:
         coordinates: Mapping[str, Component],
     ):
         self._document, self._notes, self._frame, self._coordinates = document, notes, frame, coordinates
+        self._inside: list[str] = []  # muscles with an end inside of a surface
 
     def torque_limits(self) -> dict[str, tuple[float, float]]:
         """Limits of coordinate actuators, by the names of coordinates."""
@@ -104,6 +106,11 @@ class OsimForces:
         for part in self._document.all(*_MUSCLES):
             with lines_of(part.element):
                 yield self._muscle(model, part, dependent, held)
+        if self._inside:
+            self._notes.changed.append(
+                "ends of muscles lie inside of a surface in some postures, where they are taken as on it and OpenSim's "
+                f"path is straight: {shown(self._inside, 12)}"
+            )
 
     def _muscle(
         self, model: Model, part: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]
@@ -121,6 +128,7 @@ class OsimForces:
         placed = place_wraps(model, kept, wraps)
         for name in placed.untouched:
             self._notes.leave_out("wrapping surface that they touch in no posture", "muscles", f"{name} of {part.name}")
+        self._inside += [f"{part.name} ({where})" for where in placed.inside]
         self._notes.changed += [
             f"muscle {part.name!r} wraps round a surface between the same points in all postures; in the file "
             f"between others too: {where} postures"

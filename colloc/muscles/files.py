@@ -114,11 +114,12 @@ class FileWrap(NamedTuple):
 
 @dataclass(frozen=True)
 class PlacedWraps:
-    """Points of a path with surfaces between them, and names of surfaces that are left out or lie elsewhere too."""
+    """Points of a path with surfaces between them, and surfaces that are left out, lie elsewhere too or hold an end."""
 
     points: tuple[Any, ...]
     untouched: tuple[str, ...]
     elsewhere: tuple[str, ...]
+    inside: tuple[str, ...]
 
 
 _POSTURES = 200
@@ -133,21 +134,24 @@ def place_wraps(model: Model, points: Sequence[PointRecord], wraps: Sequence[Fil
     """
     parts = [_on_path(point) for point in points]
     chosen: dict[int, list[FileWrap]] = {}
-    untouched, elsewhere = [], []
+    untouched, elsewhere, inside = [], [], []
     for wrap in wraps:
         gaps = range(wrap.first, wrap.last)
         votes = _votes(model, parts, wrap.surface, gaps)
         if not sum(votes):
             untouched.append(wrap.name)
             continue
-        chosen.setdefault(gaps[int(np.argmax(votes))], []).append(wrap)
+        gap = gaps[int(np.argmax(votes))]
+        chosen.setdefault(gap, []).append(wrap)
+        if count := _inside(model, parts[gap : gap + 2], wrap.surface):
+            inside.append(f"{wrap.name}, {count} of {_POSTURES}")
         if max(votes) < (1 - _OFTEN) * sum(votes):
             elsewhere.append(f"{wrap.name}, {sum(votes) - max(votes)} of {sum(votes)}")
     placed: list[Any] = list(points)
     for gap in sorted(chosen, reverse=True):
         ordered = sorted(chosen[gap], key=lambda wrap: _along(model, parts[gap : gap + 2], wrap.surface))
         placed[gap + 1 : gap + 1] = [wrap.surface for wrap in ordered]
-    return PlacedWraps(tuple(placed), tuple(untouched), tuple(elsewhere))
+    return PlacedWraps(tuple(placed), tuple(untouched), tuple(elsewhere), tuple(inside))
 
 
 def _votes(model: Model, parts: Sequence[Any], surface: Surface, gaps: Sequence[int]) -> list[int]:
@@ -169,6 +173,14 @@ def _votes(model: Model, parts: Sequence[Any], surface: Surface, gaps: Sequence[
     values = np.array(ca.Function("added", [now.q], [ca.vertcat(*rows)]).map(len(samples))(samples.T))
     best = values.argmin(axis=0)[np.isfinite(values.min(axis=0))]
     return [int((best == k).sum()) for k in range(len(gaps))]
+
+
+def _inside(model: Model, ends: Sequence[Any], surface: Surface) -> int:
+    """Number of the postures in which one of two points lies inside of a surface."""
+    now, samples = symbolic_instant(model), random_postures(model, _POSTURES)
+    places = [outside(surface, seen_from(now, surface.body, point.place(now))) for point in ends]
+    values = np.array(ca.Function("outside", [now.q], [ca.fmin(*places)]).map(len(samples))(samples.T))
+    return int((values < 0).sum())
 
 
 def _along(model: Model, ends: Sequence[Any], surface: Surface) -> float:

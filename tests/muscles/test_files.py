@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.muscles.path import symbolic_instant
+from colloc.models.two_link import two_link
+from colloc.muscles.files import FileWrap, place_wraps
+from colloc.muscles.path import random_postures, symbolic_instant
 
 LEG = Path(__file__).parents[1] / "formats" / "osim" / "leg.osim"
 
@@ -90,3 +92,17 @@ def test_contact_that_is_no_ball_on_the_ground_is_refused():
     for shapes, changed, message in cases:
         with pytest.raises(co.InputError, match=message):
             replace(reading, contact_shapes=shapes, contact_laws=(changed,)).contact  # noqa: B018
+
+
+def test_postures_in_which_an_end_lies_inside_of_a_surface_are_counted():
+    """The same count by places of the point in the same random postures."""
+    model = two_link()
+    ball = co.muscles.Sphere(None, (0.5, -0.2, 0.0), 0.3)
+    ends = co.formats.PathPoint(None, (0.1, 0.4, 0.0)), co.formats.PathPoint("elbow", (-0.1, 0.0, 0.0))
+    placed = place_wraps(model, ends, [FileWrap("ball", ball, 0, 1)])
+    evaluator = co.Evaluator(model)
+    places = [np.ravel(evaluator.point("elbow", (-0.1, 0.0, 0.0), q=q).position) for q in random_postures(model, 200)]
+    count = int((np.linalg.norm(np.array(places) - ball.center, axis=1) < ball.radius).sum())
+    assert 5 < count < 150
+    assert placed.inside == (f"ball, {count} of 200",)
+    assert [type(part).__name__ for part in placed.points] == ["PathPoint", "Sphere", "PathPoint"]
