@@ -70,6 +70,10 @@ class Evaluation:
         }
         by_name = {name: kernel.kernel for name, kernel in by_function.values()}
         options = self.compile if isinstance(self.compile, Compile) else Compile()
+        if options.inline:
+            from colloc.kernels.inlined import Inlined  # rarely needed
+
+            return Compiled(by_function, Inlined(by_name))
         if automatic:
             library = kernels.interpret_or_none(by_name, options, compile=VIRTUAL * work > NEED)
             dear = INTERPRETED * work < COMPILED * sum(n for n, _ in counts)

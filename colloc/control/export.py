@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
+from colloc.kernels import Compile
 from colloc.support.checks import InputError, instance, spelt
 from colloc.support.files import check_writable, write_atomically
 
@@ -57,7 +58,7 @@ _GLUE = """#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "step.c"
 #include "tables.h"
 
-typedef int function(const double **arg, double **res, long long int *iw, double *w, int mem);
+typedef int function(const double **arg, double **res, int *iw, double *w, int mem);
 function {prefix}first, {prefix}second, {prefix}values;
 
 struct call {{
@@ -65,7 +66,7 @@ struct call {{
     const double *arg[{sz_arg}];
     double *res[{sz_res}];
 }};
-static long long int iw[{sz_iw}];
+static int iw[{sz_iw}];
 static double w[{sz_w}];
 
 static void evaluate(void *given)
@@ -200,7 +201,9 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
 def _uncompiled(controller: Receding) -> NativeStep:
     """The steps of a controller with functions of CasADi alone, which it can write in C."""
     first = controller.first
-    return NativeStep(replace(first, program=replace(first.nlp, compile=False)), controller.tick, controller.price)
+    return NativeStep(
+        replace(first, program=replace(first.nlp, compile=Compile(inline=True))), controller.tick, controller.price
+    )
 
 
 def _header(controller: Receding, native: NativeStep) -> str:
@@ -225,7 +228,7 @@ _PREFIX = "controller_"
 
 
 def _functions(native: NativeStep) -> str:
-    code = ca.CodeGenerator("functions", {"with_header": False})
+    code = ca.CodeGenerator("functions", {"with_header": False, "casadi_int": "int"})
     for name, function in zip(_FUNCTIONS, native.functions, strict=True):
         arguments = function.mx_in()
         code.add(ca.Function(_PREFIX + name, arguments, function.call(arguments, True, False)))

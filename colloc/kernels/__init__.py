@@ -10,6 +10,7 @@ cache       compiled libraries on disk
 shipped     libraries that come with a wheel
 library     kernels compiled, loaded and evaluated
 program     kernels as data
+inlined     kernels in CasADi graphs, for C code
 interpreter a library that evaluates programs, compiled once for a machine
 batch       functions of samples: NumPy arrays in and out, compiled or not
 driver.c, interpreter.c, lanes.h, machine_code.c, values.c  C code that is not generated

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colloc.kernels.kernel import CompileError
-from colloc.support.checks import InputError, count, quoted, spelt, text
+from colloc.support.checks import InputError, count, flag, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
 # s for an instruction: to compile it, on two cores; to evaluate it in a slice, by CasADi's virtual machine and by the
@@ -48,6 +48,8 @@ class Compile:
         Slices in one vector: 1, 2, 4 or 8; by default as many as the CPU's registers hold.
     cache : path, optional
         Directory of compiled libraries; by default $COLLOC_CACHE_DIR, or colloc in the user's cache directory.
+    inline : bool
+        If True, nothing is compiled: functions become parts of CasADi's graphs, of which it can write C code.
 
     Raises
     ------
@@ -64,8 +66,10 @@ class Compile:
     compiler: str | None = None
     lanes: int | None = None
     cache: str | os.PathLike[str] | None = None
+    inline: bool = False
 
     def __post_init__(self) -> None:
+        flag("inline", self.inline)
         if self.threads is not None:
             count("threads", self.threads, at_least=1, at_most=MOST_THREADS)
         if self.compiler is not None and not _words(text("compiler", self.compiler)):

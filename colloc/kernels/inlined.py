@@ -1,0 +1,48 @@
+"""Kernels as parts of CasADi graphs, from which CasADi writes C code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from colloc.kernels.kernel import Kernel
+from colloc.kernels.library import Library
+
+
+class Inlined(Library):
+    """Kernels that are neither compiled nor interpreted: functions with passes, applied slice after slice."""
+
+    def __init__(self, kernels: Mapping[str, Kernel]):
+        self.path, self.lanes, self.threads, self.kernels = Path(), 1, 1, dict(kernels)
+
+    def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
+        """As `Library.external`."""
+        kernel = self.kernels[name]
+        return _in_one_slice(kernel).map(name, "serial", slices, sorted(kernel.shared), [])
+
+
+def _in_one_slice(kernel: Kernel) -> ca.Function:
+    """The results of a kernel in one slice, as columns."""
+    inputs = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(kernel.inputs)]
+    function = kernel.function
+    arguments = [ca.SX(function.sparsity_in(k), inputs[k]) for k in range(function.n_in())]
+    values = function.call(arguments)
+    outputs = [ca.densify(_column(value)) for value in values]
+    pool = ca.vertcat(*inputs, *outputs)
+    for stage in kernel.passes:
+        starts = np.asarray(stage.starts)
+        products = pool[np.asarray(stage.left).tolist()] * pool[np.asarray(stage.right).tolist()]
+        sums = [ca.sum1(products[a:b]) for a, b in pairwise(starts.tolist())]
+        outputs = [ca.densify(ca.vertcat(*sums))]
+        pool = ca.vertcat(pool, outputs[0])
+    return ca.Function("slice", inputs, outputs)
+
+
+def _column(value: ca.SX) -> ca.SX:
+    """The nonzeros in one column."""
+    entries = value.nz[:]
+    return entries.T if entries.shape[0] == 1 else entries
