@@ -122,7 +122,10 @@ def _out_of_time(solution: Solution | PhasesSolution, seconds: float) -> str:
         )
     error = f"its error is {float(solution.error):.1e}"
     change = "" if len(solution.rounds) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
+    from colloc.refinement.warnings import idle_joints
+
+    idle = idle_joints(solution) if isinstance(solution, Solution) else ""
     return (
         f"seconds={seconds:g} ran out after refinement iteration {len(solution.rounds)}: {error}{change}; go on with "
-        "co.refine(solution)"
+        f"co.refine(solution){'; ' * bool(idle)}{idle}"
     )

@@ -13,6 +13,7 @@ from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import Solution
 from colloc.solution.verify import near_locks
 from colloc.solver import Status
+from colloc.support.checks import shortened
 from colloc.support.display import short
 
 _AT_BOUND = 1e-6  # of the duration
@@ -22,6 +23,7 @@ _NEAR = 0.02  # of a quantity's range: closer values are at the bound
 _WHOLE = 1e-9  # less than one: scalar product of a unit quaternion and its negative
 _HALF = 179.0  # degrees: from about half a turn on both ways are as long
 _NAMED = 3  # intervals named in a sentence
+_IDLE = 1e-6  # of a shortest time: limits of a joint that cost less do not determine it
 
 
 def warning_messages(solution: Solution | PhasesSolution) -> list[str]:
@@ -117,12 +119,42 @@ def _advice(solution: Solution | PhasesSolution, phase: Solution) -> str:
     error = phase.error
     count, gain = len(solution.rounds), error["cost"]
     end = f"refinement ended after {count} iterations" if count > 1 else "refinement ended with the first grid"
+    if phase is solution and (idle := idle_joints(phase)):
+        return f"{end}, and {idle}"
     if phase is solution and gain.total > phase.outcome.cost_tolerance and held_up_by_limits(phase):
         return f'{end}, and limits become active or inactive {_when(phase)}: try co.refine(solution, at="switches")'
     worst = max(error.sources.values(), key=lambda source: source.total).worst
     if np.diff(phase.nlp.grid.breakpoints)[worst] < NARROWEST * PIECES:
         return f"{end}, with the narrowest useful intervals: use smoother functions there, or more time"
     return f"{end}, as finer grids gave no improvement: try other starts, as with co.refinement.SeekStarts(20)"
+
+
+def idle_joints(solution: Solution) -> str:
+    """A sentence about joints whose limits do not determine a shortest time, if there are such; what to do about it.
+
+    The optimum leaves their motion open, or would have torques without bound there, which no grid resolves.
+    """
+    problem = solution.problem
+    optimal = solution.outcome.status in (Status.SOLVED, Status.TIME_LIMIT)  # the limit of a refinement
+    if not (optimal and problem.minimize.terms and problem.minimize.is_duration):
+        return ""
+    from colloc.optimality.limits import limits_of  # few solves need this import
+
+    multipliers = np.abs(np.concatenate([solution.multipliers["g"], solution.multipliers["x"]]))
+    saved: dict[str, float] = {}  # by widening the joint's limits by their natural sizes [s]
+    for limit in limits_of(solution.nlp, problem):
+        if limit.joint and not limit.prescribed and np.isfinite(limit.bound):
+            saved[limit.joint] = saved.get(limit.joint, 0.0) + float(multipliers[limit.entries].sum()) * limit.size
+    idle = [joint for joint, seconds in saved.items() if seconds < _IDLE * solution.duration]
+    if not idle:
+        return ""
+    first = problem.model.joint_names.index(idle[0])
+    torque = f"{short(float(np.abs(solution.tau[:, first]).max()))} {problem.model.torque_units[first]}"
+    return (
+        f"no limit of {shortened(idle, most=3)} determines the shortest time (torque of {idle[0]} up to {torque}), so "
+        "that the motion there is open or without bound: add a small price, as in co.duration() + 1e-6 * "
+        "co.integral(lambda now: ca.sumsqr(now.tau)), or the limits of its motor"
+    )
 
 
 def _when(phase: Solution) -> str:
