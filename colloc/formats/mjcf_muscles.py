@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.formats.muscle_data import MuscleData, PathPoint
 from colloc.formats.reading import Notes
-from colloc.muscles.wrapping import Cylinder, Sphere, Surface
+from colloc.muscles.wrapping import Cylinder, Sphere, Surface, outside
 from colloc.support.display import short
 
 _TENDON, _MUSCLE = 3, 2  # kinds of MuJoCo's transmissions and gains
@@ -95,7 +96,22 @@ def _path(m: Any, tendon: int, body_names: Sequence[str], muscle: str, notes: No
             notes.leave_out("geom with a side site of another body, or on its axis,", "muscles", muscle)
         else:
             path.append(surface)
-    return path
+    kept = [part for k, part in enumerate(path) if not _holds_an_end(path, k)]
+    for _ in range(len(path) - len(kept)):
+        notes.leave_out(
+            "geom with an end of the tendon inside, round which MuJoCo does not lead it,", "muscles", muscle
+        )
+    return kept
+
+
+def _holds_an_end(path: Sequence[PathPoint | Surface], k: int) -> bool:
+    """Whether a part of a path is a surface with a point before or after it, on the same body, inside of it."""
+    surface = path[k]
+    if isinstance(surface, PathPoint) or surface.side == "inside":
+        return False
+    points = [[part for part in parts if isinstance(part, PathPoint)] for parts in (path[:k][::-1], path[k:])]
+    ends: list[Any] = [some[0].position for some in points if some and some[0].body == surface.body]
+    return any(float(ca.evalf(outside(surface, ca.SX(ca.DM(end))))) < 0 for end in ends)
 
 
 def _surface(m: Any, geom: int, site: int, body_names: Sequence[str]) -> Surface | None:

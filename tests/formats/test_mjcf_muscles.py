@@ -106,6 +106,23 @@ def test_a_tendon_through_a_ring_or_a_sheath_is_held_inside_as_in_mujoco(tmp_pat
     assert (held > 5).all()
 
 
+def test_a_geom_with_an_end_of_the_tendon_inside_is_left_out(tmp_path):
+    """MuJoCo leads no tendon round it; sites and geoms of one body are so in all postures."""
+    (path := tmp_path / "held.xml").write_text(ARM.replace('pos="-0.05 0.01 -0.1"', 'pos="-0.01 0.01 -0.29"'))
+    reading, model = co.formats.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
+    assert reading.left_out[1] == (
+        "1 geom with an end of the tendon inside, round which MuJoCo does not lead it, of muscles: extensor"
+    )
+    data, q = mujoco.MjData(model), ca.SX.sym("q", 2)
+    muscles = [co.muscles.from_file(record) for record in reading.muscle_data]
+    lengths = co.muscles.path_lengths(reading.model, muscles, q)
+    ours = ca.Function("ours", [q], [lengths])
+    for posture in np.random.default_rng(3).uniform((-1, -1.2), (1, 1.2), (10, 2)):
+        data.qpos[:] = posture
+        mujoco.mj_forward(model, data)
+        assert float(ours(posture)[0]) == pytest.approx(data.ten_length[0], abs=1e-12)
+
+
 def test_fibers_and_tendons_span_the_range_of_lengths(reading):
     extensor, flexor = reading.muscle_data
     assert extensor.optimal_fiber_length == pytest.approx(0.05 / 0.3)
