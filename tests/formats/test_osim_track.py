@@ -57,7 +57,8 @@ def test_torques_of_the_squat_are_found_and_muscles_load_the_knee(tmp_path):
     numbers = numbers_of(joint_loads.main, tmp_path, size=20_000)
     assert numbers["solved"] == 1
     assert numbers["marker_rms"] == pytest.approx(0.003, rel=0.03)  # the noise
-    assert numbers["torque_rms"] < 8.0  # of 68 N m, from markers alone
+    assert numbers["error"] < 0.01  # between nodes too
+    assert numbers["torque_rms"] < 5.0  # of 68 N m, from markers alone
     assert numbers["reserve"] < 2.0
     assert numbers["contact.thigh"] > 4 * numbers["net.thigh"]
 
@@ -66,5 +67,5 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(co.InputError, match="a recording is three files"):
         joint_loads.read(tmp_path, str(osim_track.FILE), "", "", "")
     files = joint_loads.read(tmp_path, "", "", "", "foot shank")
-    with pytest.raises(co.InputError, match="must be a foot for each of the plates ground_force_"):
+    with pytest.raises(co.InputError, match="must be a foot for each of the plates ground_force"):
         files.loads()
