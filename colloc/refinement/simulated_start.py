@@ -51,7 +51,7 @@ def simulated_start(nlp: NLP | PhasesNLP, x: np.ndarray, p: np.ndarray) -> np.nd
             return None
     if not np.isfinite(moved).all():
         return None
-    return np.clip(blended(nlp, moved, p), nlp.lower, nlp.upper)
+    return np.clip(blended(nlp, moved, p[None])[0], nlp.lower, nlp.upper)
 
 
 def _simulated(guess: Solution) -> Trajectory:

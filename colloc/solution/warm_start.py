@@ -45,7 +45,7 @@ def starts_from(nlp: NLP | PhasesNLP, guess: MotionGuess, parameters: np.ndarray
         multipliers = _multipliers(nlp, guess) if optimal and same else None
         near_optimum = optimal and not same and guess.problem is nlp.problem
     near = _on_the_side_of_ends(nlp, _decision_vector(nlp, guess))
-    points = (np.clip(blended(nlp, near, p), nlp.lower, nlp.upper) for p in parameters)
+    points = (np.clip(x, nlp.lower, nlp.upper) for x in blended(nlp, near, parameters))
     return [Start(x, multipliers, near_optimum=near_optimum) for x in points]
 
 

@@ -22,6 +22,7 @@ from colloc.solver.lanes import Factor, LaneFunctions, Sums, by_program, in_lane
 from colloc.solver.scaling import NEARBY, STEEP, scale_of_costs
 from colloc.transcription import BaseNLP
 
+_TOGETHER = 64  # programs: with more, arrays leave the caches of a processor
 _PUSH = 1e-2  # from bounds at the start, of natural sizes and of the distance between them
 _FIRST, _LAST = 0.1, 1e-11  # barrier
 _BARRIER_ERROR, _BARRIER_FACTOR, _BARRIER_POWER = 10.0, 0.2, 1.5
@@ -102,6 +103,11 @@ class ManySolver:
 
         `iterations` is the limit for each.
         """
+        parts = range(0, len(x), _TOGETHER)
+        ends = [self._together(x[k : k + _TOGETHER], parameters[k : k + _TOGETHER], iterations) for k in parts]
+        return ManyOutcomes(*(np.concatenate(part) for part in zip(*ends, strict=True)))
+
+    def _together(self, x: np.ndarray, parameters: np.ndarray, iterations: int) -> ManyOutcomes:
         functions, count = self.functions, len(x)
         run = _ManyRuns(self, in_lanes(x, functions.lanes), in_lanes(parameters, functions.lanes), count)
         ends = run.iterate(iterations)

@@ -13,6 +13,7 @@ postures with another timing, so that closed loops stay closed.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -60,15 +61,22 @@ def _at_rest(problem: Problem) -> np.ndarray:
     return np.array([bool(velocities) and not any(velocities) for velocities in velocities_at])
 
 
-def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """A decision vector whose motion meets the conditions at single times, by Newton's method from a guess x.
+def blended(nlp: BaseNLP, x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
+    """Decision vectors whose motions meet the conditions at single times, by Newton's method from a guess x.
 
-    Durations, signals, states and constants do not change.
+    One for every row of the parameters, shape (K, n_p). Durations, signals, states and constants do not change.
     """
+    spaces: list[_CorrectionSpace] = []
+    return [_blended(nlp, x, p, spaces) for p in parameters]
+
+
+def _blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, spaces: list[_CorrectionSpace]) -> np.ndarray:
+    """One of them; the spaces of corrections are made when they are first needed."""
     slopes, misses = _conditions(nlp, x, p)
     if np.abs(misses).max(initial=0.0) <= _MET:
         return x
-    spaces = [_CorrectionSpace(motion, x) for motion in nlp.motions]
+    if not spaces:
+        spaces.extend(_CorrectionSpace(motion, x) for motion in nlp.motions)
     for _ in range(_STEPS):
         pulls = np.hstack([space.pulled(slopes) for space in spaces])
         change = np.split(np.linalg.lstsq(pulls, misses, rcond=1e-10)[0], np.cumsum([s.count for s in spaces])[:-1])
@@ -154,6 +162,7 @@ class _CorrectionSpace:
             x[self._index] = basis.interpolate(coordinates.postures(q, q[0]))
 
 
+@cache
 def _size() -> np.ndarray:
     """Cost of corrections, as a quadratic form of their coefficients in a motion of unit duration."""
     points, weights = gauss(_DEGREE + 1)

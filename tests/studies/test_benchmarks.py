@@ -19,6 +19,7 @@ import colloc.studies.benchmarks.first_call
 import colloc.studies.benchmarks.gap
 import colloc.studies.benchmarks.hessian
 import colloc.studies.benchmarks.iterations
+import colloc.studies.benchmarks.many
 import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.motions
 import colloc.studies.benchmarks.nlp_callbacks
@@ -349,6 +350,14 @@ def test_near_are_the_iterations_after_which_all_holds():
     assert near([1.0, 1.0], [0.0, 0.0]) == 0
     assert near([1.0, 2.0], [0.0, 0.0]) is None
     assert near([1.0, 1.0], [0.0, 1e-3]) is None
+
+
+def test_many_problems_have_the_optima_of_single_runs_or_cheaper_ones(tmp_path):
+    numbers = run(colloc.studies.benchmarks.many, tmp_path)
+    for name in ("two_links", "panda"):
+        assert numbers[f"many.{name}.solved"] == 20
+        assert numbers[f"many.{name}.costlier"] == 0
+        assert numbers[f"many.{name}.same"] >= 0.6
 
 
 def test_a_program_solved_again_has_the_answers_of_ipopt_and_of_a_sweep(tmp_path):
