@@ -1,7 +1,7 @@
 """Benchmarks: alternatives paired in one run, quoted as ratios.
 
 the call        first_call, waiting, motions, honesty, gap, error_control, best_known, random_starts
-programs        time_optimal, nlp_callbacks, phases, scaling, model_parameters, memory, batches, resolve
+programs        time_optimal, nlp_callbacks, phases, scaling, model_parameters, memory, batches, resolve, many
 derivatives     evaluate, compile
 files           robots: all that are installed, read and compared; robot_peers, who else reads them; skeletons and
                 opensim_peer: likewise for files of OpenSim's
