@@ -29,7 +29,7 @@ the frames (f_k constant).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -73,22 +73,34 @@ class MovingJointPath(NamedTuple):
 
 def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
     """The joints between the frames of a loop at q, SX, shape (n_q,); InputError for a body that does not exist."""
-    up, down = _branches(model, loop)
+    return joint_paths(model, [loop], q)[0]
+
+
+def joint_paths(model: Model, loops: Sequence[Loop], q: ca.SX) -> list[JointPath]:
+    """`joint_path` of several loops, which share the transforms of joints."""
     steps = model.joint_motions(q)
+    bodies = {k for loop in loops for branch in _branches(model, loop) for k in branch}
+    transforms = {k: steps[k][1].joint.transform(steps[k][3].position) for k in sorted(bodies)}
+    return [_joint_path(model, loop, transforms) for loop in loops]
+
+
+def _joint_path(model: Model, loop: Loop, transforms: Mapping[int, ca.SX]) -> JointPath:
+    """The joints between the frames of a loop, with the transforms of the joints by body."""
+    up, down = _branches(model, loop)
     x = inverse(loop.first.placement)
     dofs: list[int] = []
     screws: list[ca.SX] = []
     groups: list[tuple[slice, bool]] = []
     for k in up:
-        (_, body, _, motion), dof = steps[k], model.dofs[k]
+        body, dof = model.bodies[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
             screws.append(-Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))
             _count_in(groups, body.joint, first=2)
-        x = x @ inverse(body.joint.transform(motion.position))
+        x = x @ inverse(transforms[k])
     for k in down:
-        (_, body, _, motion), dof = steps[k], model.dofs[k]
-        x = x @ body.joint.transform(motion.position)
+        body, dof = model.bodies[k], model.dofs[k]
+        x = x @ transforms[k]
         if dof is not None:
             dofs.append(dof)
             screws.append(Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))

@@ -25,7 +25,7 @@ import casadi as ca
 from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.arguments import of_chain
-from colloc.loops.closure import joint_path, loop_wrench
+from colloc.loops.closure import joint_paths, loop_wrench
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
 from colloc.model import Load, check_loads
@@ -165,5 +165,7 @@ def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.S
     >>> [wrench.shape for wrench in co.loops.loop_wrenches(chain, q, multipliers)]
     [(6, 1)]
     """
-    shares = zip(chain.loops, all_multipliers(chain, multipliers), strict=True)
-    return [loop_wrench(loop, joint_path(chain.model, loop, q).transform, share) for loop, share in shares]
+    paths, shares = joint_paths(chain.model, chain.loops, q), all_multipliers(chain, multipliers)
+    return [
+        loop_wrench(loop, path.transform, share) for loop, path, share in zip(chain.loops, paths, shares, strict=True)
+    ]

@@ -8,9 +8,10 @@ from functools import partial
 import casadi as ca
 
 from colloc.dynamics.instant import Instant
-from colloc.loops.inverse_dynamics import loop_wrenches
+from colloc.loops.closure import joint_path, loop_wrench
 from colloc.loops.loop import Frame
 from colloc.loops.mechanism import ClosedChain
+from colloc.loops.reduction import all_multipliers
 from colloc.model import Load
 
 Multipliers = Callable[[Instant], ca.SX]
@@ -40,7 +41,8 @@ def loop_loads(chain: ClosedChain, multipliers: Multipliers) -> tuple[Load, ...]
 
 def _wrench(chain: ClosedChain, multipliers: Multipliers, loop: int, now: Instant) -> tuple[ca.SX, ca.SX]:
     """Force, and moment about the origin of the second frame, on the second body, in the axes of the world."""
-    wrench = loop_wrenches(chain, now.q, multipliers(now))[loop]
+    share = all_multipliers(chain, multipliers(now))[loop]
+    wrench = loop_wrench(chain.loops[loop], joint_path(chain.model, chain.loops[loop], now.q).transform, share)
     rotation = _rotation(chain.loops[loop].first, now)
     return rotation @ wrench[3:], rotation @ wrench[:3]
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.loops.closure import joint_path, loop_jacobian, moving, residual
+from colloc.loops.closure import joint_paths, loop_jacobian, moving, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model
 from colloc.support.checks import InputError
@@ -47,8 +47,7 @@ class Closures:
     def _function(self) -> ca.Function:
         q, still = ca.SX.sym("q", self.model.n_q), ca.SX(self.model.n, 1)
         phi, J, cosines, slopes = [], [], [], []
-        for loop in self.loops:
-            path = joint_path(self.model, loop, q)
+        for loop, path in zip(self.loops, joint_paths(self.model, self.loops, q), strict=True):
             moved, angle = moving(path, still, still), replace(loop, forms=loop.cosine[None])
             for values, jacobians, rows in ((phi, J, loop), (cosines, slopes, angle)):
                 values.append(residual(rows, path.transform))

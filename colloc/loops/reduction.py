@@ -19,7 +19,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.loops.arguments import of_chain
-from colloc.loops.closure import JointPath, joint_path, loop_hessian, loop_jacobian, moving, residual, stacked
+from colloc.loops.closure import JointPath, joint_paths, loop_hessian, loop_jacobian, moving, residual, stacked
 from colloc.loops.mechanism import ClosedChain
 from colloc.model.kinematics import Jet
 
@@ -87,7 +87,8 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
     True
     """
-    residuals = [residual(loop, joint_path(chain.model, loop, q).transform) for loop in chain.loops]
+    paths = joint_paths(chain.model, chain.loops, q)
+    residuals = [residual(loop, path.transform) for loop, path in zip(chain.loops, paths, strict=True)]
     return ca.vertcat(*residuals)[chain.rows.tolist(), :]
 
 
@@ -113,7 +114,7 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
     >>> co.loops.constraint_jacobian(chain, q, 0 * q, 0 * q)[0].shape
     (2, 3)
     """
-    return jacobians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
+    return jacobians(chain, joint_paths(chain.model, chain.loops, q), qd, qdd)
 
 
 @of_chain
@@ -130,12 +131,12 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
     >>> co.loops.constraint_hessian(chain, q, 0 * q, 0 * q, multipliers)[0].shape
     (3, 3)
     """
-    return hessians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
+    return hessians(chain, joint_paths(chain.model, chain.loops, q), qd, qdd, multipliers)
 
 
 def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
     """The linear algebra of a closed posture of all joints, SX, shape (n_q,), done once."""
-    paths = [joint_path(chain.model, loop, q) for loop in chain.loops]
+    paths = joint_paths(chain.model, chain.loops, q)
     still = ca.SX(chain.model.n, 1)
     J = jacobians(chain, paths, still, still).value
     factors = ca.qr(J[:, chain.dependent_dofs])
