@@ -6,8 +6,8 @@ is stationary for weights u if
     sum_k u_k g_k + A' lambda = 0,  u >= 0,  sum_k u_k = 1,  lambda of inequalities with the sign of its bound
 
 (Keshavarz, Wang and Boyd 2011, "Imputing a convex objective function"). A convex quadratic program minimises the length
-of this sum over weights and multipliers with their signs. The multipliers of equations, which may have any sign, are
-eliminated first.
+of this sum over weights and multipliers with their signs. Multipliers that may have any sign are eliminated. Those of
+limits may at first, too; limits whose signs come out wrong are asked for them, until all are right.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from colloc.optimality.active_set import SharpOptimum
 from colloc.transcription import BaseNLP
 
 _NEAR = 1e-6  # of the natural size: distance up to which a bound counts as active
+_WRONG = 1e-6  # of the largest multiplier: a smaller one of the wrong sign counts as zero
 _ROUNDS = 30  # in which limits whose multipliers have the wrong sign are left out at first
 _SHIFT = 1e-12  # of the multipliers' block, so that factors exist where slopes are dependent
 _REFINEMENTS = 6  # that remove the effect of the shift
@@ -70,38 +71,77 @@ def stationary_weights(nlp: BaseNLP, motion: SharpOptimum, parameters: np.ndarra
     rows = np.where(motion.rows != 0, motion.rows, near)
     near = _sides(motion.x, nlp.lower, nlp.upper, nlp.scale_x)
     variables = np.where(motion.variables != 0, motion.variables, near)
-    free, equal = np.flatnonzero(variables != 2), np.flatnonzero(rows == 2)
-    columns = np.hstack([gradients, _pushes(rows, variables, slopes)])[free]
-    left = _unbalanced(columns, slopes[equal.tolist(), free.tolist()])
-    felt, pushes = left[:, : lengths.size], _unit(left[:, lengths.size :])
-    heard = np.ones(lengths.size, dtype=bool)
+    signed = np.zeros(rows.size, dtype=bool), np.zeros(variables.size, dtype=bool)
     while True:
-        combination = least_combination(np.hstack([felt[:, heard], pushes]), int(heard.sum()))
-        active = pushes[:, combination[heard.sum() :] > 0]
+        found = _combined(gradients, sizes, slopes, (rows, variables), signed)
+        wrong = _against(rows, found.rows) & ~signed[0], _against(variables, found.variables) & ~signed[1]
+        if not wrong[0].any() and not wrong[1].any():
+            break
+        signed = signed[0] | wrong[0], signed[1] | wrong[1]
+    heard, weights = found.heard, found.weights
+    misfit = float(np.linalg.norm(found.left @ weights))
+    lower, upper = np.zeros(lengths.size), np.full(lengths.size, np.inf)
+    lower[heard], upper[heard] = _extremes(found.left[:, heard], weights[heard], _FACTOR * max(misfit, _ROUNDING))
+    return Stationarity(weights, lower, upper, lengths, misfit)
+
+
+class _Combined(NamedTuple):
+    """Weights and multipliers, and gradients without what limits can balance of them.
+
+    `heard` is false for terms that cannot change the motion.
+    """
+
+    heard: np.ndarray
+    weights: np.ndarray
+    rows: np.ndarray
+    variables: np.ndarray
+    left: np.ndarray
+
+
+def _combined(
+    gradients: np.ndarray,
+    sizes: np.ndarray,
+    slopes: ca.DM,
+    sides: tuple[np.ndarray, np.ndarray],
+    signed: tuple[np.ndarray, np.ndarray],
+) -> _Combined:
+    """The shortest combination of gradients with multipliers of active limits, of which some keep their signs.
+
+    Multipliers of the other limits may have any sign: rows are eliminated, and variables at bounds left out. If their
+    signs are right, the combination is the shortest with all signs.
+    """
+    (rows, variables), m = sides, gradients.shape[1]
+    free, equal = np.flatnonzero((variables == 0) | signed[1]), np.flatnonzero((rows != 0) & ~signed[0])
+    pushes = _pushes(rows * signed[0], variables * signed[1], slopes)
+    columns = np.hstack([gradients, pushes])
+    left, multipliers = _unbalanced(columns[free], slopes[equal.tolist(), free.tolist()])
+    felt, lengths = left[:, :m], np.linalg.norm(left[:, m:], axis=0)
+    unit = left[:, m:] / np.where(lengths > _ROUNDING, lengths, np.inf)
+    heard = np.ones(m, dtype=bool)
+    while True:
+        combination = least_combination(np.hstack([felt[:, heard], unit]), int(heard.sum()))
+        active = unit[:, combination[heard.sum() :] > 0]
         rest = felt - active @ np.linalg.lstsq(active, felt, rcond=_DEPENDENT)[0]
         silent = heard & (np.linalg.norm(rest, axis=0) <= _SILENT * np.linalg.norm(sizes[free], axis=0))
         if not silent.any():
             break
         heard &= ~silent
-    weights = np.zeros(lengths.size)
-    weights[heard] = combination[: heard.sum()]
-    misfit = float(np.linalg.norm(rest @ weights))
-    lower, upper = np.zeros(lengths.size), np.full(lengths.size, np.inf)
-    lower[heard], upper[heard] = _extremes(rest[:, heard], weights[heard], _FACTOR * max(misfit, _ROUNDING))
-    return Stationarity(weights, lower, upper, lengths, misfit)
+    factors = np.zeros(columns.shape[1])
+    factors[:m][heard] = combination[: heard.sum()]
+    factors[m:] = combination[heard.sum() :] / np.where(lengths > _ROUNDING, lengths, np.inf)
+    of_rows, of_variables = np.zeros(rows.size), np.zeros(variables.size)
+    of_rows[equal] = multipliers @ factors
+    of_variables -= columns @ factors + np.array(slopes.T @ of_rows).ravel()
+    of_variables[free] = 0.0
+    return _Combined(heard, factors[:m], of_rows, of_variables, rest)
 
 
 def _pushes(rows: np.ndarray, variables: np.ndarray, slopes: ca.DM) -> np.ndarray:
     """Columns in the conditions of the multipliers of limits, signed so that these are positive, shape (n, limits)."""
-    limits, bounds = np.flatnonzero(np.abs(rows) == 1), np.flatnonzero(np.abs(variables) == 1)
-    unit = np.eye(variables.size)[:, bounds] * variables[bounds]
+    limits, bounds = np.flatnonzero(rows), np.flatnonzero(variables)
+    unit = np.zeros((variables.size, bounds.size))
+    unit[bounds, np.arange(bounds.size)] = variables[bounds]
     return np.hstack([np.array(slopes[limits.tolist(), :]).T * rows[limits], unit])
-
-
-def _unit(columns: np.ndarray) -> np.ndarray:
-    """Columns of length one, without those that are zero."""
-    lengths = np.linalg.norm(columns, axis=0)
-    return columns[:, lengths > _ROUNDING] / lengths[lengths > _ROUNDING]
 
 
 def _gradients(nlp: BaseNLP, x: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, ca.DM]:
@@ -125,18 +165,24 @@ def _sides(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, size: np.nd
     return np.where(lower == upper, 2, sides)
 
 
-def _unbalanced(columns: np.ndarray, slopes: ca.DM) -> np.ndarray:
-    """Parts of columns that rows cannot balance, shape (n, m)."""
+def _against(sides: np.ndarray, push: np.ndarray) -> np.ndarray:
+    """Mask of the inequalities whose multipliers have the wrong sign; positive ones hold at upper bounds."""
+    return (np.abs(sides) == 1) & (sides * push < -_WRONG * np.abs(push).max(initial=0.0))
+
+
+def _unbalanced(columns: np.ndarray, slopes: ca.DM) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of columns that rows cannot balance, shape (n, m), and multipliers of the rows, (rows, m)."""
     n, rows = columns.shape[0], slopes.shape[0]
     sizes = np.sqrt(np.array(ca.sum2(slopes**2)).ravel())
-    unit = ca.diag(ca.DM(1 / np.where(sizes > 0, sizes, 1.0))) @ slopes
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    unit = ca.diag(ca.DM(1 / sizes)) @ slopes
     exact = ca.blockcat(ca.DM.eye(n), unit.T, unit, ca.DM(rows, rows))
     factors = ca.ldl(exact - ca.diag(ca.DM(np.repeat([0.0, _SHIFT], [n, rows]))))
     right = np.vstack([columns, np.zeros((rows, columns.shape[1]))])
     solution = np.zeros_like(right)
     for _ in range(_REFINEMENTS):
         solution += np.array(ca.ldl_solve(right - np.array(exact @ solution), *factors))
-    return solution[:n]
+    return solution[:n], -solution[n:] / sizes[:, None]
 
 
 def least_combination(matrix: np.ndarray, weighed: int | None = None) -> np.ndarray:

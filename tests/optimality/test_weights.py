@@ -8,7 +8,8 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.optimality.stationarity import least_combination
+from colloc.optimality import stationarity
+from colloc.optimality.stationarity import _combined, least_combination
 
 TERMS = {
     "torque": (1.0, lambda now: ca.sumsqr(now.tau)),
@@ -220,6 +221,26 @@ def test_least_combination_with_multipliers_against_all_sets_of_columns():
         assert numbers.min() >= 0
         assert numbers[:3].sum() == pytest.approx(1.0)
         assert np.linalg.norm(matrix @ numbers) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize(("names", "matter"), [(("torque", "height"), True), (("power", "elbow speed"), False)])
+def test_signs_of_multipliers_count_where_the_motion_is_no_optimum(names, matter, monkeypatch):
+    """Signs that are asked for one after another lead to the program that asks for all of them at once."""
+    programs = []
+
+    def all_at_once(gradients, sizes, slopes, sides, signed):
+        every = np.abs(sides[0]) == 1, np.abs(sides[1]) == 1
+        none = np.zeros_like(every[0]), np.zeros_like(every[1])
+        programs.extend(_combined(gradients, sizes, slopes, sides, masks) for masks in (none, every))
+        return _combined(gradients, sizes, slopes, sides, signed)
+
+    monkeypatch.setattr(stationarity, "_combined", all_at_once)
+    terms = sum((co.integral(TERMS[name][1], name=name) for name in names), start=NOTHING)
+    weights = co.optimality.recover_weights(motion(), terms)
+    unsigned, signed = (float(np.linalg.norm(made.left @ made.weights)) for made in programs[-2:])
+    assert weights.misfit == pytest.approx(signed, rel=1e-9)
+    np.testing.assert_allclose(weights.shares, programs[-1].weights, rtol=1e-9)
+    assert (signed > 1.01 * unsigned) == matter
 
 
 def test_a_limit_that_is_stated_twice_has_multipliers_of_the_right_signs():
