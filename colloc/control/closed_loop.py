@@ -61,6 +61,11 @@ class ClosedLoop:
         return np.array([tick.seconds for tick in self.ticks])
 
     @property
+    def processor(self) -> np.ndarray:
+        """Processor time of the controller's steps at every tick, shape (K,) [s]."""
+        return np.array([tick.processor for tick in self.ticks])
+
+    @property
     def untrusted(self) -> int:
         """Number of ticks whose plan was not trusted."""
         return sum(not tick.trusted for tick in self.ticks)

@@ -58,7 +58,7 @@ class Result(ctypes.Structure):
 
     _fields_ = (
         *((name, _INT) for name in ("status", "iterations", "steps", "raised")),
-        *((n, _DOUBLE) for n in ("mu", "residual", "excess", "gap", "change", "cost", "seconds")),
+        *((n, _DOUBLE) for n in ("mu", "residual", "excess", "gap", "change", "cost", "seconds", "processor")),
     )
 
 

@@ -25,7 +25,7 @@ from colloc.support.checks import (
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
 
-_PRICE = 1e3  # of the excess of a limit by its natural size, in scales of the cost
+_PRICE = 100.0  # of the excess of a limit by its natural size, in scales of the cost
 _BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
 _SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
 _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
@@ -55,8 +55,8 @@ class Tick:
         Largest change of the plan in the last step, relative to natural sizes: below about 1e-3 the plan is optimal.
     cost : float
         Of the plan.
-    seconds : float
-        Of the steps; without arguments and results of Python, about 0.2 ms.
+    seconds, processor : float
+        Of the steps, by the clock and of the processor; without arguments and results of Python, about 0.2 ms.
     x, parameters : ndarray
         Decision vector of the plan, and its parameters.
     first : Solution
@@ -83,6 +83,7 @@ class Tick:
     change: float
     cost: float
     seconds: float
+    processor: float
     x: np.ndarray
     parameters: np.ndarray
     first: Solution
@@ -160,7 +161,7 @@ class Receding:
         message = self._doubt(result)
         numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
         plan = native.memory["x"].copy(), native.memory["p"].copy(), self.first
-        return Tick(tau, gains, not message, message, *numbers, result.seconds, *plan)
+        return Tick(tau, gains, not message, message, *numbers, result.seconds, result.processor, *plan)
 
     def _ticks(self, t: float | None) -> int:
         """Number of ticks since the last call, and the time of this one."""

@@ -46,6 +46,7 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define TINY 1e-12         /* pivot that counts as zero */
 #define TO_THE_LIMIT 0.995 /* longest step, as a fraction of that to the nearest limit */
 #define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
+#define ENOUGH 1e-4        /* residual and sum of products that will do at the last iteration */
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
 #define LOST 0.1           /* residual of equations of a plan from which no further step is made */
@@ -106,7 +107,7 @@ struct memory {
 
 struct result {
     int32_t status, iterations, steps, raised; /* the last counts factors of Hessians that were not convex */
-    double mu, residual, excess, gap, change, cost, seconds;
+    double mu, residual, excess, gap, change, cost, seconds, processor; /* s, by the clock and of this thread */
 };
 
 typedef void evaluator(void *buffer);
@@ -123,12 +124,14 @@ struct settings {
     int32_t steps, iterations;
 };
 
-static double now(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static double now(void) { return read_clock(CLOCK_MONOTONIC); }
 
 /* Linear algebra -------------------------------------------------------------------------------------------------- */
 
@@ -455,7 +458,7 @@ static int solve(const struct program *p, struct memory *m, const struct setting
         r->mu = sum / count;
         if (!(r->residual < 1e100) || !(sum < 1e100)) return NOT_FINITE;
         if (r->residual < LOOSER * s->tolerance && sum < s->tolerance) return SOLVED;
-        if (it >= s->iterations) return TOO_MANY;
+        if (it >= s->iterations) return r->residual < ENOUGH && sum < ENOUGH ? SOLVED : TOO_MANY;
         if (now() > deadline) return LATE;
         r->iterations++;
         if (!eliminate(p, m, r)) return INDEFINITE;
@@ -551,7 +554,7 @@ static int advance(const struct program *p, struct memory *m, const struct funct
 static void make_steps(const struct program *p, struct memory *m, const struct functions *f, const double *target,
                        const struct settings *s, struct result *r)
 {
-    double begun = now(), deadline = begun + s->seconds;
+    double begun = now(), deadline = begun + s->seconds, processor = read_clock(CLOCK_THREAD_CPUTIME_ID);
     memset(r, 0, sizeof *r);
     while (r->steps < s->steps && r->status == SOLVED) {
         r->status = NOT_FINITE;
@@ -568,7 +571,7 @@ static void make_steps(const struct program *p, struct memory *m, const struct f
         if (r->change < s->small) break;
         if (now() > deadline && r->steps < s->steps) r->status = LATE;
     }
-    r->seconds = now() - begun;
+    r->seconds = now() - begun, r->processor = read_clock(CLOCK_THREAD_CPUTIME_ID) - processor;
 }
 
 /* Derivatives of the torques by the measured state: (torques, starts). The limits are those of the end of the last

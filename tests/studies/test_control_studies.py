@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import colloc.studies.benchmarks.ilqr
+import colloc.studies.control.loop
 import colloc.studies.control.reaching
 import colloc.studies.control.tracking
 from tests.studies.quick import numbers_of
@@ -46,6 +47,16 @@ def test_feedback_ends_ten_times_closer(tmp_path: Path, quick: bool):
             assert numbers[f"tip_error.ratio.{motion}.{masses}.reserve"] > 10
             lost = numbers[f"tip_error.open_loop.{motion}.{masses}"]
             assert numbers[f"tip_error.tvlqr.{motion}.{masses}.planned"] < lost / 5
+
+
+def test_a_heavier_panda_follows_a_target_round_a_ball(tmp_path: Path):
+    numbers = numbers_of(colloc.studies.control.loop.main, tmp_path, size=20_000)
+    assert numbers["miss"] < 0.01
+    assert numbers["clearance"] > 0.99 * 0.12
+    assert numbers["speed"] < 1.01
+    assert numbers["torque"] <= 1.0
+    assert numbers["untrusted"] < 0.1
+    assert 0 < numbers["seconds.median"] <= numbers["seconds.longest"]
 
 
 def test_what_an_iteration_takes_is_measured_where_it_converges(tmp_path: Path):
