@@ -1,10 +1,10 @@
 """Does a controller that plans again a hundred times a second keep a Panda's hand on a moving target?
 
 The target goes round a circle of 0.15 m in 4 s, and a ball moves up and down through that circle. The controller knows
-their positions and velocities. At every tick of 10 ms it makes one step of sequential quadratic programming on a horizon
-of 0.4 s. It respects the joints' limits of position, velocity, acceleration and torque, and keeps the hand 0.12 m from
-the ball's centre. In simulation the links are 5 % heavier than in the model, angles are measured to 1 mrad and
-velocities to 10 mrad/s, and torques act 4 ms late.
+their positions and velocities. At every tick of 10 ms it makes one step of sequential quadratic programming on a
+horizon of 0.4 s. It respects the joints' limits of position, velocity, acceleration and torque, and keeps the hand
+0.12 m from the ball's centre. In simulation the links are 5 % heavier than in the model, angles are measured to 1 mrad
+and velocities to 10 mrad/s, and torques act 4 ms late.
 """
 
 from __future__ import annotations
