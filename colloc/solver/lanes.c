@@ -15,6 +15,8 @@ Arrays have the shape (groups, entries, LANES). All arrays belong to the caller;
 typedef double V __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 typedef int64_t M __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
+EXPORT int64_t lanes_width(void) { return LANES; }
+
 static V broadcast(double x) { return x - (V){0}; }
 
 /* y[t] = the sum over k of weight[k] a[left[k]] b[right[k]], for starts[t] <= k < starts[t + 1]. Without b its factors

@@ -186,6 +186,8 @@ class LaneFunctions:
         named = {part.name: part.kernel for parts in self._parts.values() for part in parts}
         self._interpreter = interpret(named, Compile(), compile=True)
         self.lanes = self._interpreter.lanes
+        if self.lanes != (width := int(_code().lanes_width())):
+            raise CompileError(f"functions have {self.lanes} lanes, sums {width}")
         if missing := named.keys() - self._interpreter.kernels.keys():
             raise CompileError(f"no translation of {', '.join(sorted(missing))}")
         self._make_values()
