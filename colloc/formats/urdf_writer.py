@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement
 import casadi as ca
 import numpy as np
 
-from colloc.formats.urdf import UNLIMITED
+from colloc.formats.urdf import ROTOR, UNLIMITED
 from colloc.model.ball import BallScrew
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
@@ -33,9 +33,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     Bodies keep their names and frames: for a joint with a constant transform behind it, such as a row of Denavit
     and Hartenberg, the file has a massless link before the body, and a fixed joint between them. Joints that follow
     others mimic them, markers are links without mass. The chain of `floating` on a quaternion becomes a floating joint,
-    which `from_urdf` reads as the same chain; with three angles it becomes six joints. MuJoCo refuses rods without
-    inertia about their axis and moving links without mass: an element for its compiler, which others ignore, makes them
-    1e-12 kg and kg m2.
+    which `from_urdf` reads as the same chain; with three angles it becomes six joints. Armatures are rotors, as Drake
+    and `from_urdf` read them. MuJoCo refuses rods without inertia about their axis and moving links without mass: an
+    element for its compiler, which others ignore, makes them 1e-12 kg and kg m2.
 
     Parameters
     ----------
@@ -46,8 +46,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Data that the format cannot hold, by name: gravity, springs, armature, asymmetric limits (of which the wider
-        side is written), the velocity below which friction is smoothed, all but the placement of a floating joint.
+        Data that the format cannot hold, by name: gravity, springs, armatures (but for Drake), asymmetric limits (of
+        which the wider side is written), the velocity below which friction is smoothed, all but the placement of a
+        floating joint.
 
     Raises
     ------
@@ -64,9 +65,10 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     >>> rod = {"mass": 1.0, "com": (0.0, -0.5, 0.0), "inertia": (1 / 12, 0.0, 1 / 12)}
     >>> rods = co.Model([co.Body("rod", co.revolute(passive=co.Passive(damping=0.1, armature=0.2)), **rod)])
     >>> co.formats.to_urdf(rods, "rods.urdf")
-    ('gravity (0, -9.81, 0) m/s2', "armature of joint 'rod'")
-    >>> co.formats.from_urdf("rods.urdf", gravity=(0.0, -9.81, 0.0)).model.joint_names
-    ('rod',)
+    ('gravity (0, -9.81, 0) m/s2', "armature of joint 'rod', but for Drake")
+    >>> read = co.formats.from_urdf("rods.urdf", gravity=(0.0, -9.81, 0.0)).model
+    >>> co.Evaluator(read).mass_matrix([0.3])  # that of the rod about its end, and of the rotor
+    array([[0.53333333]])
     """
     target = check_writable(path)
     if not instance("model", model, Model).bodies:
@@ -89,6 +91,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
             _write_link(robot, body)
         elif body.name not in carried:
             _write_body(robot, body, model, world, names)
+    for body in model.bodies:
+        if body.name not in carried | floating.keys() and not body.joint.passive.armature.is_zero():
+            _write_rotor(robot, body)
     for name, (body, point) in model.markers.items():
         if name not in {b.name for b in model.bodies}:
             SubElement(robot, "link", {"name": name})
@@ -102,6 +107,17 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     text = '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
     write_atomically(target, text.encode())
     return tuple(_left_out(model, carried | floating.keys()))
+
+
+def _write_rotor(robot: Element, body: Body) -> None:
+    """The armature of a joint as a rotor without a gear, as Drake has it."""
+    robot.set("xmlns:drake", "http://drake.mit.edu")
+    transmission = SubElement(robot, "transmission", {"name": f"{body.joint_name}_transmission"})
+    SubElement(transmission, "type").text = "transmission_interface/SimpleTransmission"
+    SubElement(transmission, "joint", {"name": body.joint_name})
+    actuator = SubElement(transmission, "actuator", {"name": f"{body.joint_name}_motor"})
+    SubElement(actuator, "mechanicalReduction").text = "1"
+    SubElement(actuator, ROTOR, {"value": _number(body.joint.passive.armature)})
 
 
 def _too_light(bodies: list[Body]) -> bool:
@@ -256,7 +272,10 @@ def _left_out(model: Model, floating: set[str]) -> Iterator[str]:
     for body in model.bodies:
         label, joint = f"joint {body.joint_name!r}", body.joint
         unsaid = joint.passive.parts if body.name in floating else ("stiffness", "armature")
-        yield from (f"{part} of {label}" for part in joint.passive.parts if part in unsaid)
+        for part in joint.passive.parts:
+            written = part == "armature" and body.name not in floating
+            if part in unsaid:
+                yield f"{part} of {label}" + (", but for Drake" if written else "")
         for quantity in ("position", "torque", "velocity", "acceleration") if body.name in floating else ():
             lower, upper = getattr(joint.limits, quantity)
             if math.isfinite(lower) or math.isfinite(upper):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import casadi as ca
+import mujoco
 import numpy as np
 import pinocchio
 import pytest
@@ -568,7 +569,7 @@ def test_what_a_urdf_cannot_say_is_refused_or_listed(tmp_path):
     assert co.formats.to_urdf(sprung, tmp_path / "a.urdf") == (
         "gravity (0, -9.81, 0) m/s2",
         "stiffness of joint 'a'",
-        "armature of joint 'a'",
+        "armature of joint 'a', but for Drake",
     )
     thread = co.Model([co.Body("a", co.model.helical(pitch=0.1), mass=1.0)])
     with pytest.raises(co.InputError, match="joint 'a' is helical, which URDF does not support"):
@@ -672,6 +673,24 @@ def test_rotors_of_drakes_files_are_armatures_as_pinocchio_adds_them(tmp_path, s
     moved = co.Model([replace(b, joint=j) for b, j in zip(model.bodies, bare, strict=True)], model.gravity)
     expected = [torques[there.joints[there.getJointId(name)].idx_v] for name in model.joint_names]
     np.testing.assert_allclose(co.Evaluator(moved).torque(q, qd, qdd), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_armatures_are_written_as_rotors_that_others_pass_over(tmp_path):
+    link = {"mass": 1.0, "com": (0.2, 0.0, 0.0), "inertia": (0.01, 0.02, 0.02)}
+    driven = [co.revolute((0, 1, 0), passive=co.Passive(armature=0.3)), co.dh_revolute(a=0.4, alpha=0.5)]
+    wrist = replace(driven[1], passive=co.Passive(armature=0.07))
+    model = co.Model([co.Body("a", driven[0], **link), co.Body("b", wrist, "a", **link)], (0.0, 0.0, -9.81))
+    path = tmp_path / "arm.urdf"
+    assert co.formats.to_urdf(model, path) == tuple(f"armature of joint {name!r}, but for Drake" for name in "ab")
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2))
+    expected = co.Evaluator(model).torque(q, qd, qdd)
+    np.testing.assert_allclose(co.Evaluator(co.formats.from_urdf(path).model).torque(q, qd, qdd), expected, rtol=1e-12)
+    theirs: Any = pin.buildModelFromUrdf(str(path))
+    without = expected - np.array([0.3, 0.07]) * qdd
+    configuration, rates = in_pinocchio(theirs, model.joint_names, q, [qd, qdd])
+    np.testing.assert_allclose(pin.rnea(theirs, theirs.createData(), configuration, *rates), without, rtol=1e-11)
+    mj: Any = mujoco
+    assert mj.MjModel.from_xml_path(str(path)).nv == 2
 
 
 @pytest.mark.parametrize(
