@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.studies.rising.chair import DURATION, main, measured, rise, solve
+from colloc.studies.rising.chair import DURATION, main, measured, rise, solve, spared
 
 
 def test_the_study_writes_what_it_returns(tmp_path):
@@ -41,3 +41,16 @@ def test_one_leaves_the_chair_by_what_ground_and_chair_push():
     vertical = solution.evaluate(lambda now: ca.vertcat(*(b.force(now)[1] for b in chair.contact.spheres)), t)
     assert vertical.min() > -5.0  # N: Hunt and Crossley's law, made smooth, pulls by a little where a ball leaves fast
     assert np.abs(vertical[-1, 0]) < 1e-3
+
+
+def test_the_least_sum_of_peaks_is_below_that_of_the_least_effort():
+    """The constants are the peaks of the moments between all nodes, too."""
+    chair = rise(0.46)
+    first = solve(chair)
+    least = spared(chair)
+    solution = solve(least, first)
+    assert solution.status is co.solver.Status.SOLVED
+    numbers, effort = measured(least, solution), measured(chair, first)
+    assert numbers["sum"] == pytest.approx(float(np.sum(solution.constants["peaks"])), rel=0.01)
+    assert 1.15 < numbers["sum"] < 1.35 < 2.2 < effort["sum"]
+    assert numbers["ankle"] > effort["ankle"]
