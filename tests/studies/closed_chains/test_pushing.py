@@ -13,7 +13,7 @@ from colloc.studies.closed_chains import cyclist, wheelchair
 
 def limb_alone(model, crank, body, point, q, qd, qdd, tau):
     """Force of a limb's end that is left of its torques after its own motion, shape (2,) [N], by least squares."""
-    torque = co.dynamics.newton_euler(model, ca.DM(q), ca.DM(qd), ca.DM(qdd))
+    torque = co.dynamics.newton_euler(model, ca.SX(q), ca.SX(qd), ca.SX(qdd))
     symbols = ca.SX.sym("q", model.n)
     place = co.model.point_motion(model, body, point, q=symbols).position[:2]
     jacobian = np.array(ca.Function("J", [symbols], [ca.jacobian(place, symbols)])(q))
