@@ -134,7 +134,7 @@ def test_no_row_follows_from_others(make, curve):
 def test_a_chain_is_asked_for():
     with pytest.raises(co.InputError, match="chain must be a ClosedChain"):
         CutJoints(four_bar().model)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(co.InputError, match="settling must be positive, got -1"):
+    with pytest.raises(co.InputError, match="settling must be finite and positive, got -1"):
         CutJoints(four_bar(), settling=-1.0)
 
 
