@@ -23,7 +23,7 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     limit on a fine grid may have more rows near it than there are variables. Such bounds are left out at first. Then
     the one that a step of Newton's method violates most is added, or one whose multiplier has the wrong sign is left
     out again, until neither exists. Bounds stay weak that hold without a multiplier up to rounding, and all do if the
-    steps lead elsewhere.
+    steps lead elsewhere or in a circle.
 
     Parameters
     ----------
@@ -38,7 +38,9 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     lower, upper = (np.append(*pair) for pair in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     size, rows = np.append(nlp.scale_g, nlp.scale_x), nlp.n_g
     sides = np.where(weak, 0, np.append(optimum.rows, optimum.variables))
-    for _ in range(_CHANGES + 2 * int(weak.sum())):
+    tried: set[bytes] = set()
+    while sides.tobytes() not in tried and len(tried) < _CHANGES + 2 * int(weak.sum()):
+        tried.add(sides.tobytes())
         held = optimum.without(sides[:rows] == 0)
         system = KKTSystem(nlp, parameters, replace(held, rows=sides[:rows], variables=sides[rows:]))
         x, values, pushes = system.newton_step()

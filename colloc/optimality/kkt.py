@@ -30,6 +30,7 @@ from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
 
 _SHIFT = 1e-12  # shift of the diagonal, so that factors exist; iterative refinement removes its effect
+_FLAT_SHIFT = 1e-8  # the same for a step of Newton's method, beside flat directions that rounding must not follow
 _REFINEMENTS = 3
 _EXACT = 1e-12  # relative error of a solution due to rounding
 _VECTORS = 4  # random vectors at first
@@ -146,11 +147,15 @@ class KKTSystem:
 
     @cached_property
     def _solve_shifted(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Solutions for right-hand sides, shape (size, k), with a slightly shifted, nonsingular matrix.
+        """Solutions for right-hand sides, shape (size, k), with a slightly shifted, nonsingular matrix."""
+        return self._shifted(_SHIFT)
+
+    def _shifted(self, by: float) -> Callable[[np.ndarray], np.ndarray]:
+        """Solutions with a shifted matrix.
 
         By LDL' without pivots, which rarely fails on shifted conditions of an optimum, otherwise by QR.
         """
-        shift = np.repeat([_SHIFT, -_SHIFT], [self._free.size, self._active.size])
+        shift = np.repeat([by, -by], [self._free.size, self._active.size])
         shifted = self._matrix + ca.diag(ca.DM(shift))
         right = np.random.default_rng(0).standard_normal((shift.size, 1))
         factors = ca.ldl(shifted)
@@ -225,7 +230,10 @@ class KKTSystem:
         short = np.where(optimum.rows == 0, 0.0, wanted - rows)
         right = self._right(DataChange(np.zeros(self.parameters.size), short, step))
         right -= np.append(slope[free], np.zeros(active.size)) * self._sizes / optimum.scale.cost
-        change, multipliers = self._solve(right) * self._sizes, optimum.multipliers.copy()
+        change, solve = np.zeros(right.size), self._shifted(_FLAT_SHIFT)
+        for _ in range(_REFINEMENTS):  # flat directions are not followed
+            change += solve((right - np.array(self._matrix @ change).ravel())[:, None])[:, 0]
+        change, multipliers = change * self._sizes, optimum.multipliers.copy()
         step[free] = change[: free.size]
         multipliers[active] += change[free.size :]
         jacobian = self._at_optimum.jacobian
