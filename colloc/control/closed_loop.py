@@ -140,9 +140,9 @@ def closed_loop(
         raise InputError(f"delay must lie in 0 to one tick, {short(tick)} s, got {short(delay)} s")
     if parameters is not None:
         function("parameters", parameters, "a function of time", "t")
+    rng = np.random.default_rng(count("seed", seed, at_least=0))
     step, own = _plant(model, plant, tick / substeps), _plant(model, None, tick / substeps)
     late = round(delay / tick * substeps)  # substeps during which the earlier torques act
-    rng = np.random.default_rng(seed)
     state = finite_array("q", q, (model.n,)), finite_array("qd", qd, (model.n,))
     states, torques, answers, before = [state], [], [], None
     for k in range(ticks):

@@ -14,7 +14,7 @@ import numpy as np
 from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
 from colloc.kernels import Compile
-from colloc.support.checks import InputError, instance, spelt
+from colloc.support.checks import InputError, instance, quoted, spelt
 from colloc.support.files import check_writable, write_atomically
 
 _RECORDED = 5  # ticks that the test repeats
@@ -177,6 +177,8 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     ['CMakeLists.txt', 'controller.c', 'controller.h', 'functions.c', 'main.c', 'step.c', 'tables.h']
     """
     instance("controller", controller, Receding)
+    if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
+        raise InputError(f"folder must be a path, got {quoted(folder)}")
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)

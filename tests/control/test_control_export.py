@@ -58,5 +58,8 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     still = co.integral(lambda now: ca.sumsqr(now.tau) + ca.sumsqr(now.q))
     hold = co.Problem(two_link(), 0.5, still, [co.initial(q=0.0, qd=0.0)])
+    controller = co.control.receding(hold, co.BSpline(5), tick=0.02)
     with pytest.raises(co.InputError, match="cannot be made"):
-        co.control.export(co.control.receding(hold, co.BSpline(5), tick=0.02), tmp_path / "file" / "inside")
+        co.control.export(controller, tmp_path / "file" / "inside")
+    with pytest.raises(co.InputError, match="folder must be a path, got 3"):
+        co.control.export(controller, 3)  # pyright: ignore[reportArgumentType]

@@ -208,6 +208,8 @@ def test_the_loop_holds_limits_on_a_heavier_arm_of_mujoco_with_noise(tmp_path):
 
 
 def test_wrong_loops_are_named():
+    with pytest.raises(co.InputError, match="seed must be"):
+        co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, seed=-1)
     with pytest.raises(co.InputError, match=r"delay must lie in 0 to one tick, 0.02 s, got 0.03 s"):
         co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, delay=0.03)
     with pytest.raises(co.InputError, match="plant must have the 2 joints"):
