@@ -32,11 +32,11 @@ def torch_function(of: OptimumFunction) -> Callable[[Any], Any]:
 
     Examples
     --------
-    A mass that a recorded motion reveals::
+    A mass that a recorded motion reveals:
 
-        angles = co.optimality.optimum_function(solution, lambda now: now.q, "mass", times)
-        layer, mass = co.optimality.torch_function(angles), torch.tensor([1.0], requires_grad=True)
-        torch.sum((layer(mass) - recorded) ** 2).backward()
+    >>> angles = co.optimality.optimum_function(solution, lambda now: now.q, "mass", times)  # doctest: +SKIP
+    >>> layer, mass = co.optimality.torch_function(angles), torch.tensor([1.0], requires_grad=True)  # doctest: +SKIP
+    >>> torch.sum((layer(mass) - recorded) ** 2).backward()  # doctest: +SKIP
     """
     instance("of", of, OptimumFunction, "see co.optimality.optimum_function")
     torch = _package("torch", "torch_function")
@@ -77,11 +77,11 @@ def jax_function(of: OptimumFunction) -> Callable[[Any], Any]:
 
     Examples
     --------
-    A mass that a recorded motion reveals, with ``jax.config.update("jax_enable_x64", True)``::
+    A mass that a recorded motion reveals, with ``jax.config.update("jax_enable_x64", True)``:
 
-        angles = co.optimality.optimum_function(solution, lambda now: now.q, "mass", times)
-        layer = co.optimality.jax_function(angles)
-        by_mass = jax.grad(lambda mass: jnp.sum((layer(mass) - recorded) ** 2))(jnp.array([1.0]))
+    >>> angles = co.optimality.optimum_function(solution, lambda now: now.q, "mass", times)  # doctest: +SKIP
+    >>> layer = co.optimality.jax_function(angles)  # doctest: +SKIP
+    >>> jax.grad(lambda mass: jnp.sum((layer(mass) - recorded) ** 2))(jnp.array([1.0]))  # doctest: +SKIP
     """
     instance("of", of, OptimumFunction, "see co.optimality.optimum_function")
     jax = _package("jax", "jax_function")

@@ -21,6 +21,7 @@ from colloc.models.panda import panda
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.studies.control.tracking import scaled
+from colloc.studies.films import of_samples
 from colloc.studies.reporting import Row, arguments, finish, table
 
 TICK, HORIZON, LATE = 0.01, 0.4, 0.004  # s
@@ -100,7 +101,7 @@ def draw(loop: co.control.ClosedLoop, measures: dict[str, np.ndarray], file: str
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("control.loop", __doc__, argv, animation=())
+    args = arguments("control.loop", __doc__, argv)
     loop, measures = run(1.2 if args.quick else 8.0, 8 if args.quick else 16)
     after = loop.t > SETTLED
     free = after & (measures["clearance"] > KEPT + 0.02)
@@ -125,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     print(table(args.question, rows))
     draw(loop, measures, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, of_samples(problem().model, loop.t, loop.q))
 
 
 if __name__ == "__main__":

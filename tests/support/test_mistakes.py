@@ -404,8 +404,8 @@ def test_names_are_completed():
     assert "motion" in dir(co.plot)
     assert "scene" not in dir(co.plot)
     assert dir(co.sweeps) == [
-        "Front", "Independent", "Optima", "Optimum", "Processes", "StartResult", "Sweep", "multistart",
-        "pareto_front", "sweep",
+        "Front", "Independent", "Many", "Optima", "Optimum", "Processes", "StartResult", "Sweep", "multistart",
+        "pareto_front", "solve_many", "sweep",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match=r"no public name in co\.plot named 'joint'; did you mean 'joints'"):
         _ = co.plot.joint
