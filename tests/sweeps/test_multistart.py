@@ -146,7 +146,7 @@ def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
     chain = five_bar()
     ends = [co.initial(qd=0.0), co.final(qd=0.0), co.final(q={"waist": 0.5})]
     closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, parts=[co.loops.IndependentJoints(chain)])
-    best = co.multistart(co.transcribe(closed, co.BSpline(5), compile=False), starts=3, progress=False).best
+    best = co.multistart(co.transcribe(closed, co.BSpline(20), compile=False), starts=3, progress=False).best
     assert best.outcome.status is co.solver.Status.SOLVED
     assert np.abs(chain.closures.at(best.q[3])[0]).max() < 1e-9
     push = co.Unknown("push", lower=-1.0, upper=1.0)
