@@ -128,7 +128,7 @@ class Receding:
         self._now = np.nan  # time of the last call
         problem = first.problem
         self._states = {state.name: state.size for state in problem.states}
-        self._parameters = _places({p.name: p.value.size for p in problem.all_parameters if p.name != MEASURED})
+        self._parameters = {name: place for name, place in problem.parameter_places.items() if name != MEASURED}
 
     def __repr__(self) -> str:
         return f"Receding: {self.first.problem.model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
@@ -227,12 +227,6 @@ _REASONS = {
     _LATE: "the deadline came before the last step",
     _NO_NUMBERS: "the state or a parameter is not finite",
 }
-
-
-def _places(sizes: Mapping[str, int]) -> dict[str, slice]:
-    """Consecutive entries by name."""
-    ends = np.cumsum([0, *sizes.values()]).tolist()
-    return {name: slice(a, b) for name, a, b in zip(sizes, ends, ends[1:], strict=False)}
 
 
 @spelt

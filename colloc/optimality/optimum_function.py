@@ -118,11 +118,9 @@ class OptimumFunction:
         return value, pullback
 
     @cached_property
-    def _places(self) -> dict[str, np.ndarray]:
-        """Places of each parameter in those of the problem."""
-        places, first = {}, 0
-        for parameter in next(iter(self.solution.problem.phases.values())).all_parameters:
-            places[parameter.name] = np.arange(first, first := first + parameter.value.size)
+    def _places(self) -> dict[str, slice]:
+        """Entries of each parameter in those of the problem."""
+        places = self.solution.problem.parameter_places
         for name in self.by:
             if name not in places:
                 raise unknown_name("parameter", name, tuple(places))
@@ -130,7 +128,7 @@ class OptimumFunction:
 
     @cached_property
     def _entries(self) -> np.ndarray:
-        return np.concatenate(list(self._places.values()))
+        return np.concatenate([np.arange(place.start, place.stop) for place in self._places.values()])
 
     @cached_property
     def _optima(self) -> dict[bytes, tuple[Solution | PhasesSolution, KKTSystem]]:
@@ -166,7 +164,8 @@ class OptimumFunction:
         return replace(base, outcome=sharp, parameters=p), conditions
 
     def _shown(self, values: np.ndarray) -> str:
-        parts = np.split(values, np.cumsum([places.size for places in self._places.values()])[:-1])
+        sizes = [place.stop - place.start for place in self._places.values()]
+        parts = np.split(values, np.cumsum(sizes)[:-1])
         return ", ".join(f"{name} = {shown(list(map(short, part)))}" for name, part in zip(self.by, parts, strict=True))
 
     def _value(self, solution: Solution | PhasesSolution) -> np.ndarray:

@@ -195,19 +195,6 @@ class StatedParts(Part):
     def constraint_equations(self, now: Instant) -> Mapping[str, ca.SX]:
         return {name: rows for part in self.parts for name, rows in part.constraint_equations(now).items()}
 
-    def doubts(self, q: np.ndarray, where: str) -> Sequence[str]:
-        """Sentences about what the part cannot do at any of some postures of a guess; none by default.
-
-        They are warnings before a solve, and stand in the message of one that fails.
-
-        Parameters
-        ----------
-        q : ndarray, shape (N, n_q) [rad, m]
-        where : str
-            Place of the postures, for the sentences, such as "at the start of the guess".
-        """
-        return ()
-
     def on_one_branch(self, q: np.ndarray, other: np.ndarray) -> bool:
         return all(part.on_one_branch(q, other) for part in self.parts)
 

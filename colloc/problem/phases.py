@@ -160,14 +160,14 @@ class Phases(Tabular, Portable):
         return next(iter(self.phases.values())).parameter_values(values)
 
     @property
+    def parameter_places(self) -> dict[str, slice]:
+        """Entries of every parameter in the vector of all, by name."""
+        return next(iter(self.phases.values())).parameter_places
+
+    @property
     def weights_in_parameters(self) -> slice:
         """Entries of all parameters that are weights of cases; none without a largest cost."""
-        first = 0
-        for parameter in next(iter(self.phases.values())).all_parameters:
-            if parameter.name == WEIGHTS:
-                return slice(first, first + parameter.value.size)
-            first += parameter.value.size
-        return slice(0, 0)
+        return self.parameter_places.get(WEIGHTS, slice(0, 0))
 
     def with_weights(self, parameters: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """All parameters with other weights of the cases."""

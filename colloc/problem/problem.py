@@ -613,6 +613,12 @@ class Problem(Tabular, Portable):
         check_numbers(what, function)
         return function
 
+    @property
+    def parameter_places(self) -> dict[str, slice]:
+        """Entries of every parameter in the vector of all, by name."""
+        ends = np.cumsum([0, *(parameter.value.size for parameter in self.all_parameters)]).tolist()
+        return {p.name: slice(a, b) for p, a, b in zip(self.all_parameters, ends, ends[1:], strict=False)}
+
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
         """All parameters in one vector; `values` replace the defaults by name."""
         values = dict(mapping("parameters", values))

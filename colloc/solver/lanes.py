@@ -223,9 +223,9 @@ class LaneFunctions:
                 target.append(rows.ravel())
                 left.append(entries.ravel())
                 weight.append(1 / self.size_g[rows].ravel())
-        costs = np.concatenate([np.zeros(0, int), *cost])
+        costs = _joined(cost)
         self._cost = Sums(1, np.zeros(costs.size, int), costs, np.ones(costs.size))
-        self._rows = Sums(self.nlp.n_g, *(np.concatenate([np.zeros(0, int), *each]) for each in (target, left, weight)))
+        self._rows = Sums(self.nlp.n_g, *map(_joined, (target, left, weight)))
 
     def _make_jacobian(self) -> None:
         target, left, weight = [], [], []
@@ -237,9 +237,7 @@ class LaneFunctions:
             target.append(self.place[variable].ravel()[alive])
             left.append(self._entries(part, entries.source).ravel()[alive])
             weight.append((entries.weight * self.size_x[variable]).ravel()[alive])
-        self._gradient = Sums(
-            self.free.size, *(np.concatenate([np.zeros(0, int), *each]) for each in (target, left, weight))
-        )
+        self._gradient = Sums(self.free.size, *map(_joined, (target, left, weight)))
         rows, columns, left, weight = [], [], [], []
         for part in self._parts["jacobian"]:
             block, slices = part.block, part.block.sites.slices
@@ -251,14 +249,11 @@ class LaneFunctions:
             columns.append(self.place[variable].ravel()[alive])
             left.append(self._entries(part, entries.source).ravel()[alive])
             weight.append((entries.weight * self.size_x[variable] / self.size_g[row]).ravel()[alive])
-        row, column, source, factor = (
-            np.concatenate([np.zeros(0, int), *each]) for each in (rows, columns, left, weight)
-        )
+        row, column, source, factor = map(_joined, (rows, columns, left, weight))
         key, place = np.unique(row * self.free.size + column, return_inverse=True)
         self.jacobian_row, self.jacobian_column = key // self.free.size, key % self.free.size
         self._jacobian = Sums(key.size, place, source, factor)
         every, ones = np.arange(key.size), np.ones(key.size)
-        self.jacobian_times = Sums(self.nlp.n_g, self.jacobian_row, every, ones, self.jacobian_column)
         self.transposed_times = Sums(self.free.size, self.jacobian_column, every, ones, self.jacobian_row)
 
     def _make_hessian(self) -> None:
@@ -273,9 +268,7 @@ class LaneFunctions:
             columns.append(np.minimum(i, j).ravel()[alive])
             left.append(self._entries(part, entries.source).ravel()[alive])
             weight.append((entries.weight * self.size_x[first] * self.size_x[second]).ravel()[alive])
-        row, column, source, factor = (
-            np.concatenate([np.zeros(0, int), *each]) for each in (rows, columns, left, weight)
-        )
+        row, column, source, factor = map(_joined, (rows, columns, left, weight))
         key, place = np.unique(row * self.free.size + column, return_inverse=True)
         self.hessian_row, self.hessian_column = key // self.free.size, key % self.free.size
         self._hessian = Sums(key.size, place, source, factor)
@@ -349,3 +342,8 @@ class LaneFunctions:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Parts one after another; there may be none."""
+    return np.concatenate([np.zeros(0, dtype=int), *parts])

@@ -28,7 +28,9 @@ _FIRST, _LAST = 0.1, 1e-11  # barrier
 _BARRIER_ERROR, _BARRIER_FACTOR, _BARRIER_POWER = 10.0, 0.2, 1.5
 _TOLERANCE = 1e-9  # of the conditions, in natural sizes
 _FRACTION = 0.99  # of the way to the boundary, at least
-_SHIFTS = (1e-4, 8.0, 100.0, 1 / 3, 1e20, 1e-20)  # first, factor, first factor, decrease, largest, least
+_SHIFTS = (1e-4, 8.0, 100.0, 1 / 3, 1e20)  # first, factor, first factor, decrease, largest
+_LEAST_SHIFT = 1e-20
+_MOST = 300  # iterations of each program
 _EQUATION = 1e-9  # of the diagonal of equations, which makes dependent ones solvable
 _ARMIJO, _GAIN, _SWITCH, _LESS = 1e-4, 1e-5, 2.3, 1.1
 _HALVINGS = 14
@@ -98,19 +100,16 @@ class ManySolver:
         self.assemble = Sums(key.size, place, np.arange(row.size), np.ones(row.size))
         self.factor = Factor(size, key // size, key % size)
 
-    def __call__(self, x: np.ndarray, parameters: np.ndarray, iterations: int = 300) -> ManyOutcomes:
-        """Solve from decision vectors, shape (K, n_x), with parameters, shape (K, n_p).
-
-        `iterations` is the limit for each.
-        """
+    def __call__(self, x: np.ndarray, parameters: np.ndarray) -> ManyOutcomes:
+        """Solve from decision vectors, shape (K, n_x), with parameters, shape (K, n_p)."""
         parts = range(0, len(x), _TOGETHER)
-        ends = [self._together(x[k : k + _TOGETHER], parameters[k : k + _TOGETHER], iterations) for k in parts]
+        ends = [self._together(x[k : k + _TOGETHER], parameters[k : k + _TOGETHER]) for k in parts]
         return ManyOutcomes(*(np.concatenate(part) for part in zip(*ends, strict=True)))
 
-    def _together(self, x: np.ndarray, parameters: np.ndarray, iterations: int) -> ManyOutcomes:
+    def _together(self, x: np.ndarray, parameters: np.ndarray) -> ManyOutcomes:
         functions, count = self.functions, len(x)
         run = _ManyRuns(self, in_lanes(x, functions.lanes), in_lanes(parameters, functions.lanes), count)
-        ends = run.iterate(iterations)
+        ends = run.iterate()
         free, pushes = functions.free, (ends["above"] - ends["below"])[:, : self.n]
         variables = np.zeros_like(x)
         variables[:, free] = pushes * ends["cost"] / self.nlp.scale_x[free]
@@ -159,9 +158,9 @@ class _ManyRuns:
         theta = self._infeasibility(self.c)
         self.largest, self.least = 1e4 * np.maximum(1.0, theta), 1e-4 * np.maximum(1.0, theta)
 
-    def iterate(self, most: int) -> dict[str, np.ndarray]:
+    def iterate(self) -> dict[str, np.ndarray]:
         """The last iterates of all programs, and what they are called here, each shape (K, entries)."""
-        for _ in range(most):
+        for _ in range(_MOST):
             self._lower_barriers()
             going = ~(self.solved | self.stuck)
             if not going.any():
@@ -338,14 +337,14 @@ class _ManyRuns:
         self, hessian: np.ndarray, sigma: np.ndarray, rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Factors with as many negative pivots as rows, and the shifts of the Hessian."""
-        first, factor, first_factor, decrease, largest, _ = _SHIFTS
+        first, factor, first_factor, decrease, largest = _SHIFTS
         shift, wanted = np.zeros_like(self.mu), self.c.shape[1]
         lower, negative = self._factorised(hessian, sigma, self.jacobian, rows)
         for _ in range(40):
             wrong = (negative != wanted) & ~self.solved & ~self.stuck
             if not wrong.any():
                 break
-            begin = np.where(self.shift > 0, np.maximum(1e-20, decrease * self.shift), first)
+            begin = np.where(self.shift > 0, np.maximum(_LEAST_SHIFT, decrease * self.shift), first)
             grown = shift * np.where(self.shift > 0, factor, first_factor)
             shift = np.where(wrong, np.where(shift > 0, grown, begin), shift)
             self.stuck |= wrong & (shift > largest)
