@@ -98,7 +98,7 @@ class Many(Tabular, Sequence[Solution | PhasesSolution]):
         lines = [(status, str(number)) for status, number in counts.most_common()]
         lines.append(("iterations", f"{np.median(iterations):.0f}, at most {max(iterations)}"))
         lines.append(("one by one", str(len(self.alone))))
-        return Table(f"{len(self)} problems of {self.nlp.n_x} variables", ("", ""), lines)
+        return Table(f"Problems: {len(self)}, of {self.nlp.n_x} variables each", ("", ""), lines)
 
 
 @spelt
