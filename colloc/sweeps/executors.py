@@ -142,11 +142,11 @@ class Processes(Executor):
     def _call(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """The result of a call in this thread's process, or in its replacement."""
         for _ in range(2):
-            process: _Process = getattr(self._local, "process", None) or _Process()
-            self._local.process = process
-            if self._cancelled:  # while the process started
-                raise CancelledError
             try:
+                process: _Process = getattr(self._local, "process", None) or _Process()
+                self._local.process = process
+                if self._cancelled:  # while the process started
+                    raise CancelledError
                 return process.call(fn, args, kwargs, self._timeout)
             except _TimeLimitError:
                 self._local.process = None

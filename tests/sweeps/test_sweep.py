@@ -274,6 +274,16 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         pool.submit(os.getpid)
 
 
+def test_a_process_that_dies_while_it_starts_is_replaced():
+    before = set(multiprocessing.active_children())
+    with Processes(1) as pool:
+        answer = pool.submit(abs, -3)
+        while not (started := set(multiprocessing.active_children()) - before):
+            assert not answer.done()
+        started.pop().kill()
+        assert answer.result() == 3
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
