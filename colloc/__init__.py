@@ -40,10 +40,14 @@ The layers, lowest first; each imports only from those listed before it:
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colloc.support.checks import unknown_name
 from colloc.support.version import __version__ as __version__
+
+if not Path(__file__).with_name("models").is_dir():  # in a checkout, where models and studies lie beside the package
+    __path__.append(str(Path(__file__).parents[1]))
 
 # fmt: off
 # isort: off

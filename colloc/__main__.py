@@ -26,7 +26,7 @@ def studies() -> dict[str, str]:
 
     None of them is imported.
     """
-    folder = Path(__file__).parent / "studies"
+    folder = Path(import_module("colloc.studies").__path__[0])
     questions = {}
     for path in sorted(folder.rglob("*.py")):
         title = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]

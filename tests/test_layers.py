@@ -13,12 +13,14 @@ import pytest
 import colloc
 
 ROOT = Path(colloc.__file__).parent.parent
-FOLDERS = ("colloc", "colloc/models", "colloc/studies")  # two of them are links to folders at the top
 LAYERS = re.findall(r"^    (\w+)  +\S", colloc.__doc__ or "", flags=re.MULTILINE)
 
 # Names that a package lists for type checkers, and loads on first use, are no dependencies.
+FOLDERS = {ROOT / "colloc": ROOT / "colloc", **dict.fromkeys((ROOT / "models", ROOT / "studies"), ROOT)}
 FILES = {
-    path: path.relative_to(ROOT).with_suffix("").parts for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")
+    path: ("colloc", *path.relative_to(top).with_suffix("").parts)
+    for folder, top in FOLDERS.items()
+    for path in folder.rglob("*.py")
 }
 MODULES = {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in FILES.items()}
 
@@ -54,7 +56,7 @@ def graph(paths: list[Path]) -> dict[str, set[str]]:
 
 
 def test_the_docstring_lists_every_layer():
-    shelf = {p.stem for p in (ROOT / "colloc").iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+    shelf = {parts[1] for parts in FILES.values()}
     assert shelf - {"__init__", "__main__"} == set(LAYERS)
     assert len(LAYERS) == len(set(LAYERS))
 

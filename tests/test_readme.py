@@ -99,7 +99,7 @@ def test_names_in_the_readme_exist():
 
 def test_nothing_names_a_place_a_user_does_not_have():
     pattern = re.compile(r"\.\./shared|/(?:work|farm|tmp|root|home)/")
-    folders = ("colloc", "colloc/models", "colloc/studies")
+    folders = ("colloc", "models", "studies")
     for path in [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]:
         if path.is_file() and path.suffix in {".py", ".md", ".toml", ".csv", ".cff"}:
             assert not pattern.search(path.read_text()), path

@@ -28,7 +28,7 @@ FILES = [
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "build" not in path.parts),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]
-ROOMS = [path for path in sorted((ROOT / "colloc").iterdir()) if path.is_dir() and not path.is_symlink()]
+ROOMS = [path for path in sorted((ROOT / "colloc").iterdir()) if path.is_dir()]
 PLAIN = [*ROOMS, *(ROOT / name for name in ("models", "studies", "tests"))]  # no sentence begins with "What" there
 
 

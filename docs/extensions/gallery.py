@@ -17,7 +17,7 @@ from panels import thumbnail
 from reference import replace
 from sphinx.application import Sphinx
 
-import colloc
+import colloc.studies
 from colloc.__main__ import studies
 from colloc.plot.viewer import SHARED, page
 from colloc.studies.results import records
@@ -38,7 +38,7 @@ FAMILIES = {
     "walking": "Walking",
 }
 WIDE, HIGH = 1000, 640  # pixels of a player
-SOURCE = Path(colloc.__file__).parent / "studies"
+SOURCE = Path(colloc.studies.__path__[0])
 
 
 def family_page(family: str, names: dict[str, str], pictures: Path, scenes: Path) -> str:

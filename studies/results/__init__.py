@@ -138,7 +138,9 @@ def texts() -> dict[Path, str]:
 
 def source(module: str) -> Path:
     """File of a module, or folder of a package, named without "colloc."; it need not exist."""
-    place = PACKAGE.joinpath(*module.split("."))
+    parts = module.split(".")
+    beside = parts[0] in ("models", "studies")  # of which this folder is one: in a checkout they are not in the package
+    place = (FOLDER.parents[1] if beside else PACKAGE).joinpath(*parts)
     return place if place.is_dir() else place.with_suffix(".py")
 
 

@@ -16,7 +16,7 @@ from colloc.studies.reporting import Option, Row, arguments, finish, table
 from tests.support.problems import time_optimal
 
 ROOT = Path(studies.__file__).parent
-DOCS = ROOT.parents[1] / "docs"
+DOCS = ROOT.parent / "docs"
 LISTED = ("results.md", "benchmarks.md", "tables/results.toml", "tables/benchmarks.json")
 PAGES = "".join((DOCS / page).read_text() for page in LISTED)
 DOC = """How long is a piece of string?
@@ -47,7 +47,7 @@ def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
 
 def test_no_two_files_of_studies_or_models_import_each_other():
     files = {
-        ".".join(path.relative_to(ROOT.parents[1]).with_suffix("").parts).removesuffix(".__init__"): path
+        ".".join(("colloc", *path.relative_to(ROOT.parent).with_suffix("").parts)).removesuffix(".__init__"): path
         for folder in ("studies", "models")
         for path in (ROOT.parent / folder).rglob("*.py")
     }

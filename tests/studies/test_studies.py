@@ -11,7 +11,7 @@ import colloc.studies.sensitivities.formulations
 import colloc.studies.sensitivities.human43
 from tests.studies.quick import numbers_of
 
-STUDIES = sorted((Path(colloc.__file__).parent / "studies").rglob("*.py"))
+STUDIES = sorted(Path(colloc.studies.__path__[0]).rglob("*.py"))
 
 
 def run(study, tmp_path: Path) -> dict[str, float]:
