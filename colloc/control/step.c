@@ -27,7 +27,11 @@ padded to whole registers: with zeros, limits with ones that hold. */
 #include <string.h>
 #include <time.h>
 
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 
 #if defined(__AVX512F__)
 #define LANES 8

@@ -4,12 +4,23 @@ and to ctypes. Nothing here keeps state between two evaluations, nor allocates m
 #include <pthread.h>
 
 typedef long long casadi_int;
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 #define UNUSED __attribute__((unused))
 #define MOST_THREADS 256
 #define WORTH_A_THREAD 200e3 /* ns; creating one takes about 15e3, but on a busy machine it is long in coming */
 
-typedef void machine_code(V *pool, const void *aids);
+/* Machine code has the calling convention of System V, on Windows too: vectors in registers, of which the caller saves
+what it needs. */
+#if defined(_WIN32) && defined(__x86_64__)
+#define SYSTEM_V __attribute__((sysv_abi))
+#else
+#define SYSTEM_V
+#endif
+typedef void SYSTEM_V machine_code(V *pool, const void *aids);
 
 struct kernel {
     casadi_int n_in, n_out;

@@ -11,18 +11,14 @@ long as a program owns it, and a while longer: a program whose number is not the
 and so are all on other machines and where the system gives no memory that can be executed. */
 
 #if defined(__x86_64__) && (LANES == 8 ? defined(__AVX512F__) : LANES == 4 && defined(__AVX2__) && defined(__FMA__))
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* Operations as functions ---------------------------------------------------------------------------------------- */
 
 #define A x
 #define B y
-#define RUN(operation, operands, value) static V call_##operation(UNUSED V x, UNUSED V y) { return value; }
+#define RUN(operation, operands, value) static V SYSTEM_V call_##operation(UNUSED V x, UNUSED V y) { return value; }
 OPERATIONS
 #undef RUN
 #define RUN(operation, operands, value) [operation] = call_##operation,
@@ -31,7 +27,7 @@ OPERATIONS
 static const struct aids {
     M sign, magnitude;
     V one;
-    V (*call[PRODUCT_ADD])(V, V);
+    V(SYSTEM_V *call[PRODUCT_ADD])(V, V);
 } aids = {KM(INT64_MIN), KM(INT64_MAX), K(1.0), {OPERATIONS}};
 #undef A
 #undef B
@@ -319,7 +315,9 @@ static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* held for a look or 
 
 static void take_table(void) { pthread_mutex_lock(&table); }
 static void give_table(void) { pthread_mutex_unlock(&table); }
+#ifndef _WIN32
 __attribute__((constructor)) static void guard_forks(void) { pthread_atfork(take_table, give_table, give_table); }
+#endif
 
 /* Code by its number, null of none. A program's words may name any number, and would run its code: words are made in this
 process or come with a pickle, which is trusted with more. That two honest programs have the same 64 bits of a hash is as
@@ -368,34 +366,8 @@ static void trim(size_t bytes, int count)
             }
         if (!oldest || (unowned <= bytes && codes <= count)) return;
         k = *oldest, *oldest = k->next, used -= k->length;
-        munmap((void *)k->code, k->length), free(k);
+        free_code(k->code, k->length), free(k);
     }
-}
-
-/* A line for perf, which looks for symbols of code without a file there. */
-static void tell_perf(const struct kept *k, const char *name)
-{
-    const char *wished = getenv("COLLOC_PERF_MAP");
-    char path[40], line[200];
-    if (!wished || !*wished) return;
-    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return;
-    int size = snprintf(line, sizeof line, "%llx %zx colloc:%.100s\n", (unsigned long long)(uintptr_t)k->code, k->length,
-                        name);
-    if (write(file, line, size) != size) {} /* it is for a look */
-    close(file);
-}
-
-/* New memory with code that can be run and not be written; null where the system gives none. */
-static machine_code *mapped(const uint8_t *code, size_t length)
-{
-    void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return 0;
-    memcpy(memory, code, length);
-    if (!mprotect(memory, length, PROT_READ | PROT_EXEC)) return (machine_code *)memory;
-    munmap(memory, length);
-    return 0;
 }
 
 /* Code has one owner more under its number, where it is put unless it is there. Returns 1; 0 where the system gives no
@@ -408,10 +380,10 @@ EXPORT int keep_code(uint64_t number, const uint8_t *code, casadi_int length, co
     if (!k) {
         if (used + length > MOST_MEMORY) trim(0, 0);
         if (used + length > MOST_MEMORY) kept = -1;
-        else if ((k = calloc(1, sizeof(struct kept))) && (k->code = mapped(code, length))) {
+        else if ((k = calloc(1, sizeof(struct kept))) && (k->code = new_code(code, length))) {
             k->number = number, k->length = length, k->next = lists[number % LISTS], lists[number % LISTS] = k;
             used += length;
-            tell_perf(k, name);
+            tell_perf(k->code, k->length, name);
         } else free(k), k = 0, kept = 0;
     }
     if (k) k->owners++;

@@ -4,7 +4,11 @@ Arrays have the shape (groups, entries, LANES). All arrays belong to the caller;
 
 #include <stdint.h>
 
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 #if defined(__AVX512F__)
 #define LANES 8
 #elif defined(__AVX__)

@@ -18,7 +18,9 @@ static struct analysis *known;
 
 static void take_lock(void) { pthread_mutex_lock(&lock); }
 static void give_lock(void) { pthread_mutex_unlock(&lock); }
+#ifndef _WIN32
 __attribute__((constructor)) static void guard_forks(void) { pthread_atfork(take_lock, give_lock, give_lock); }
+#endif
 
 /* The known analysis of a pattern, as its user; null if there is none. The lock is held. */
 static struct analysis *find_known(int n, const int *start, const int *row)

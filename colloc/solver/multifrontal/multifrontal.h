@@ -43,7 +43,11 @@ Invariants, which `assert` checks unless NDEBUG is defined:
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 #define NONE -1
 
 #if defined(__AVX512F__)

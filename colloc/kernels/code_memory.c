@@ -1,0 +1,67 @@
+/* Memory with machine code that can be run and not be written, as the system gives it. */
+
+#include <stddef.h>
+#include <string.h>
+
+#ifdef _WIN32
+
+/* Declared here, as windows.h defines words such as `near`. */
+__declspec(dllimport) void *__stdcall VirtualAlloc(void *address, size_t size, unsigned long kind, unsigned long access);
+__declspec(dllimport) int __stdcall VirtualProtect(void *address, size_t size, unsigned long access, unsigned long *old);
+__declspec(dllimport) int __stdcall VirtualFree(void *address, size_t size, unsigned long kind);
+enum { COMMIT_AND_RESERVE = 0x3000, RELEASE = 0x8000, READ_WRITE = 0x04, EXECUTE_READ = 0x20 };
+
+static UNUSED void free_code(machine_code *code, UNUSED size_t length) { VirtualFree((void *)code, 0, RELEASE); }
+
+/* New memory with code; null where the system gives none. */
+static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
+{
+    unsigned long before;
+    void *memory = VirtualAlloc(0, length, COMMIT_AND_RESERVE, READ_WRITE);
+    if (!memory) return 0;
+    memcpy(memory, code, length);
+    if (VirtualProtect(memory, length, EXECUTE_READ, &before)) return (machine_code *)memory;
+    free_code((machine_code *)memory, length);
+    return 0;
+}
+
+#else
+#include <sys/mman.h>
+
+static UNUSED void free_code(machine_code *code, size_t length) { munmap((void *)code, length); }
+
+/* New memory with code; null where the system gives none. */
+static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
+{
+    void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return 0;
+    memcpy(memory, code, length);
+    if (!mprotect(memory, length, PROT_READ | PROT_EXEC)) return (machine_code *)memory;
+    free_code((machine_code *)memory, length);
+    return 0;
+}
+
+#endif
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A line for perf, which looks for symbols of code without a file there. */
+static UNUSED void tell_perf(machine_code *code, size_t length, const char *name)
+{
+    const char *wished = getenv("COLLOC_PERF_MAP");
+    char path[40], line[200];
+    if (!wished || !*wished) return;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    int size = snprintf(line, sizeof line, "%llx %zx colloc:%.100s\n", (unsigned long long)(uintptr_t)code, length, name);
+    if (write(file, line, size) != size) {} /* it is for a look */
+    close(file);
+}
+
+#else
+static UNUSED void tell_perf(UNUSED machine_code *code, UNUSED size_t length, UNUSED const char *name) {}
+#endif
