@@ -239,7 +239,8 @@ class Phases(Tabular, Portable):
         for name, constraint in self.rows.items():
             count = constraint.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))
-        return Table(f"{type(self).__name__}: {len(self.phases)} {self.noun}s", ("", ""), lines)
+        title = f"{type(self).__name__}: {len(self.phases)} {self.noun}{'s' if len(self.phases) > 1 else ''}"
+        return Table(title, ("", ""), lines)
 
 
 def checked_problems(noun: str, problems: Any) -> dict[str, Problem]:

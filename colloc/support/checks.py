@@ -197,7 +197,8 @@ def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> An
         wanted = " or ".join(kind.__name__ for kind in kinds)
         part = next((kind for kind in kinds if isinstance(getattr(value, kind.__name__.lower(), None), kind)), None)
         hint = "" if part is None else f"; give its .{part.__name__.lower()}"
-        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {quoted(value)}{hint}")
+        article = "an" if wanted.startswith((*"AEIO", "NLP")) else "a"
+        raise InputError(f"{name} must be {article} {wanted}{f' ({how})' if how else ''}, got {quoted(value)}{hint}")
     return value
 
 

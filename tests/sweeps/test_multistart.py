@@ -255,7 +255,7 @@ def test_the_ladder_is_drawn(found: co.sweeps.Optima):
     (ax,) = figure.axes
     assert ax.get_title(loc="left") == "12 starts, 0 without an optimum"
     plt.close(figure)
-    with pytest.raises(co.InputError, match="found must be a Optima"):
+    with pytest.raises(co.InputError, match="found must be an Optima"):
         co.plot.optima(found.best)  # pyright: ignore[reportArgumentType]
 
 
