@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from colloc.studies.benchmarks.peers.comparison import COSTLIER, MISS, MISSES
+from colloc.studies.benchmarks.peers.comparison import COSTLIER, MISS, MISSES, excess
 
 STUDY = "benchmarks.peers.comparison"
 NAMES = {
@@ -55,12 +55,12 @@ def verdict(numbers: Mapping[str, float], problem: str, tool: str) -> str:
     key = f"{problem}.{tool}"
     if f"{key}.true_cost" not in numbers:
         return "no answer"
-    excess = numbers[f"{key}.true_cost"] / numbers[f"{problem}.best"] - 1
+    above = excess(numbers[f"{key}.true_cost"], numbers[f"{problem}.best"])
     if not numbers[f"{key}.good"]:
         return "misses" if numbers[f"{key}.miss"] > MISSES.get(problem, MISS) else "over limits"
-    if excess <= COSTLIER:
+    if above <= COSTLIER:
         return ""
-    return f"costlier by {100 * excess:.2g} %" + (", straight" if tool in NARROW else "")
+    return f"costlier by {100 * above:.2g} %" + (", straight" if tool in NARROW else "")
 
 
 def cells(numbers: Mapping[str, float], problem: str, tool: str) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """colloc beside other tools on the same problems: ``python -m colloc benchmarks.peers.comparison``.
 
 comparison       the tools in turn, the table, the numbers
+answers          answers that are kept, so that a comparison can be stopped and continued
 problems         motions from rest to rest, a hop, squats and walks by motors and by muscles, in numbers and URDF files
 truth            the judge: torques integrated forward by others' code
 process          what runs a tool in a process of its own

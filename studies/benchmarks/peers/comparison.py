@@ -4,6 +4,9 @@ Tools run in turn, each in a process of its own, on finer and finer grids until 
 finds that their torques lead where they should, within limits and at no more than the least cost. Of that grid the
 table has the processor's seconds from the start of Python to the answer (cold), and of stating and solving it again in
 the same process (warm). Tools that are not installed are passed over; `.ci/peers` installs all.
+
+With `--answers FOLDER` every answer is kept as soon as it is there, and asked for once: a run that was stopped, or that
+`--minutes` ended, goes on where it was, and says what is left.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import inf, isfinite
 from pathlib import Path
 from statistics import median
@@ -41,9 +46,11 @@ from colloc.studies.benchmarks.peers import (
     with_rockit,
     with_toppra,
 )
+from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
 from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, steps, walks, written
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.studies.results import commit, machine
 from colloc.support.display import Table
 
 TOOLS: dict[str, ModuleType] = {
@@ -64,7 +71,7 @@ MISS, OVERSTEP, COSTLIER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 MISSES = {"walk_by_muscles": 2e-2, "predict_by_muscles": 2e-2}  # set when answers of the first were known: stiff ground
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
-PATIENT = {"rise": 400.0, "walk": 400.0, "predict_by_muscles": 4000.0}  # s, in its place, the problem's first
+PATIENT = {"rise": 400.0, "walk": 400.0, "predict_by_muscles": 3000.0}  # s, in its place, the problem's first
 LONG = 600.0  # s, of an answer that is not asked for again to be timed
 SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
@@ -75,6 +82,8 @@ HEADER = ("", "lines", "cold s", "warm s", "iterations", "claimed cost", "true c
 OPTIONS = (
     Option("only", "", "tools that run, by commas"),
     Option("problems", "", "problems, by commas"),
+    Option("answers", os.environ.get("COLLOC_PEERS", ""), "folder of answers, kept and taken up again"),
+    Option("minutes", 1e6, "after which nothing new is asked", above=0.0),
 )
 
 
@@ -116,6 +125,11 @@ class Run:
         return inf if self.truth is None else self.truth.cost
 
 
+def excess(cost: float, best: float) -> float:
+    """How much costlier an answer is than the best, over the size of that; costs are negative where more is better."""
+    return (cost - best) / abs(best) if isfinite(best) else -inf
+
+
 def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: int, patience: float) -> dict[str, Any]:
     """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
     with tempfile.TemporaryDirectory() as folder:
@@ -123,8 +137,10 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
         question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "limit": patience}
         task.write_text(json.dumps(question))
         command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
-        root = str(Path(__file__).resolve().parents[3])
-        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": root}
+        # Packages that do not live beside the others have a folder of the environment for themselves.
+        places = (Path(sys.prefix, "apart", Path(file).stem.removeprefix("with_")), Path(__file__).resolve().parents[3])
+        path = os.pathsep.join(str(place) for place in places)
+        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
         alone.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have theirs, and a checkout keeps its own
         try:
             ended = subprocess.run(
@@ -145,7 +161,9 @@ def patience(work: str, problem: Mapping[str, Any]) -> float:
     return PATIENT.get(str(problem["name"]), PATIENT.get(work, PATIENCE))
 
 
-def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any], most: int) -> list[Run]:
+def climbed(
+    tool: str, module: ModuleType, work: str, problem: Mapping[str, Any], most: int, answers: Answers
+) -> list[Run]:
     """A tool's answers to a problem, on finer and finer grids, until one does what it should and a finer one would not
     be cheaper by `COSTLIER`.
 
@@ -157,18 +175,24 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
     problem : mapping
     most : int
         Grids to be tried.
+    answers : Answers
     """
     runs: list[Run] = []
     if not hasattr(module, work):
         return [Run(tool, str(problem["name"]), 0, {"unfit": "not stated"})]
-    for grid in range(min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))):
+
+    def ask(grid: int) -> dict[str, Any]:
         said = asked(str(module.__file__), work, problem, grid, 0, patience(work, problem))
-        answered = "cost" in said
-        runs.append(Run(tool, str(problem["name"]), grid, said, JUDGES[work](problem, said) if answered else None))
+        return {"said": said, "truth": JUDGES[work](problem, said) if "cost" in said else None}
+
+    for grid in range(min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))):
+        kept = answers.get(f"{problem['name']}.{tool}.{grid}", partial(ask, grid))
+        said, truth = kept["said"], kept["truth"] and Truth(*kept["truth"])
+        runs.append(Run(tool, str(problem["name"]), grid, said, truth))
         if any(word in said for word in HOPELESS) or "within" in said.get("failed", ""):
             break
         before = [run for run in runs[:-1] if run.good]
-        if runs[-1].good and before and before[-1].cost <= (1 + COSTLIER) * runs[-1].cost:
+        if runs[-1].good and before and excess(before[-1].cost, runs[-1].cost) <= COSTLIER:
             break
     return runs
 
@@ -178,19 +202,22 @@ def chosen(runs: Sequence[Run], best: float) -> Run:
     optima, of the tool's own best; if none does, the nearest to that."""
     good = [run for run in runs if run.good]
     for least in (best, min((run.cost for run in good), default=inf)):
-        close = [run for run in good if run.cost <= (1 + COSTLIER) * least]
+        close = [run for run in good if excess(run.cost, least) <= COSTLIER]
         if close:
             return close[0]
     answered = [run for run in runs if run.truth is not None]
     return min(answered, key=lambda run: run.error) if answered else runs[-1]
 
 
-def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int) -> dict[str, float]:
+def measured(
+    run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int, answers: Answers
+) -> dict[str, float]:
     """Numbers of an answer, from a fresh process that solves it several times unless that takes `LONG`."""
     assert run.truth is not None
     said = run.said
     if said["cold"] < LONG:
-        said = asked(str(module.__file__), work, problem, run.grid, again, 2 * patience(work, problem))
+        question = (str(module.__file__), work, problem, run.grid, again, 2 * patience(work, problem))
+        said = answers.get(f"{problem['name']}.{run.tool}.{run.grid}.again", lambda: asked(*question))
     if "cold" not in said:
         said = run.said
     numbers = {
@@ -220,35 +247,62 @@ def lines(module: ModuleType, work: str) -> int:
     return sum(bool(line) and not line.startswith("#") for line in every)
 
 
-def motions(tools: Mapping[str, ModuleType], names: Sequence[str], most: int, again: int) -> dict[str, float]:
-    """All motions by all tools, printed problem by problem."""
+def motions(
+    tools: Mapping[str, ModuleType], names: Sequence[str], most: int, again: int, answers: Answers
+) -> tuple[dict[str, float], list[str]]:
+    """All motions by all tools, printed problem by problem, and what is left of them."""
     numbers: dict[str, float] = {}
+    left: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            families = {"reach": problems(), "hop": {"hop"}, "rise": rises(), "step": steps(), "walk": walks()}
-            (work,) = (work for work, names in families.items() if name in names)
-            every = problems() | rises() | steps() | walks()
-            problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, every[name], Path(folder))
-            runs = {tool: climbed(tool, module, work, problem, most) for tool, module in tools.items()}
-            best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
-            rows = []
-            for tool, each in runs.items():
-                run = chosen(each, best)
-                if run.truth is None:
-                    rows.append((tool, *[""] * 8, _sentence(run.said)))
-                    if "failed" in run.said:
-                        numbers[f"{name}.{tool}.good"] = 0.0
-                    continue
-                found = measured(run, tools[tool], work, problem, again)
-                numbers |= {f"{name}.{tool}.{key}": value for key, value in found.items()}
-                rows.append(_row(tool, found, best, str(run.said["status"])))
-            if isfinite(best):
-                numbers[f"{name}.best"] = best
-            print(Table(name, HEADER, rows).text(), flush=True)
+            work, problem = stated(name, Path(folder))
+            try:
+                numbers |= motion(name, work, problem, tools, most, again, answers)
+            except OutOfTime as error:
+                left.append(str(error))
+    return numbers, left
+
+
+def stated(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The family of a problem and its numbers, its URDF file written to a folder."""
+    families = {"reach": problems(), "rise": rises(), "step": steps(), "walk": walks()}
+    for work, every in families.items():
+        if name in every:
+            return work, written(name, every[name], folder)
+    return name, asdict(Hop()) | {"name": name}
+
+
+def motion(
+    name: str,
+    work: str,
+    problem: Mapping[str, Any],
+    tools: Mapping[str, ModuleType],
+    most: int,
+    again: int,
+    answers: Answers,
+) -> dict[str, float]:
+    """A motion by all tools, printed."""
+    numbers: dict[str, float] = {}
+    runs = {tool: climbed(tool, module, work, problem, most, answers) for tool, module in tools.items()}
+    best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
+    rows = []
+    for tool, each in runs.items():
+        run = chosen(each, best)
+        if run.truth is None:
+            rows.append((tool, *[""] * 8, _sentence(run.said)))
+            if "failed" in run.said:
+                numbers[f"{name}.{tool}.good"] = 0.0
+            continue
+        found = measured(run, tools[tool], work, problem, again, answers)
+        numbers |= {f"{name}.{tool}.{key}": value for key, value in found.items()}
+        rows.append(_row(tool, found, best, str(run.said["status"])))
+    if isfinite(best):
+        numbers[f"{name}.best"] = best
+    print(Table(name, HEADER, rows).text(), flush=True)
     return numbers
 
 
-def dynamics(tools: Mapping[str, ModuleType], samples: int) -> dict[str, float]:
+def dynamics(tools: Mapping[str, ModuleType], samples: int, answers: Answers) -> dict[str, float]:
     """Inverse dynamics of the human of 43 degrees of freedom and all their first derivatives, printed."""
     model = human43()
     rng = np.random.default_rng(43)
@@ -264,7 +318,8 @@ def dynamics(tools: Mapping[str, ModuleType], samples: int) -> dict[str, float]:
         for tool, module in tools.items():
             if not hasattr(module, "inverse_dynamics"):
                 continue
-            said = asked(str(module.__file__), "inverse_dynamics", problem, 0, 0, PATIENCE)
+            question = (str(module.__file__), "inverse_dynamics", problem, 0, 0, PATIENCE)
+            said = answers.get(f"human43.{tool}", partial(asked, *question))
             if "values" not in said:
                 rows.append((tool, "", "", _sentence(said)))
                 continue
@@ -285,10 +340,10 @@ def _sentence(said: Mapping[str, Any]) -> str:
 
 
 def _row(tool: str, found: Mapping[str, float], best: float, status: str) -> tuple[str, ...]:
-    excess = f"{100 * (found['true_cost'] / best - 1):.2f} %" if isfinite(best) else ""
+    above = f"{100 * excess(found['true_cost'], best):.2f} %" if isfinite(best) else ""
     iterations = f"{found['iterations']:.0f}" if "iterations" in found else ""
     seconds = f"{found['cold']:.2f}", f"{found['warm']:.2f}"
-    costs = f"{found['cost']:.6g}", f"{found['true_cost']:.6g}", excess
+    costs = f"{found['cost']:.6g}", f"{found['true_cost']:.6g}", above
     return (
         tool,
         f"{found['lines']:.0f}",
@@ -311,10 +366,30 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             raise co.InputError(f"there is no {', '.join(sorted(strange))}, only {', '.join(known)}")
     tools = {tool: TOOLS[tool] for tool in only}
     most, again = (2, 1) if args.quick else (FINEST, 3)
-    numbers = motions(tools, [name for name in names if name != "human43"], most, again)
+    answers = kept(args.answers, args.minutes)
+    numbers, left = motions(tools, [name for name in names if name != "human43"], most, again, answers)
     if "human43" in names:
-        numbers |= dynamics(tools, 50 if args.quick else 1000)
+        try:
+            numbers |= dynamics(tools, 50 if args.quick else 1000, answers)
+        except OutOfTime as error:
+            left.append(str(error))
+    if left:
+        print(f"  left, from these on: {', '.join(left)}; the same command goes on there")
+        args.json = None
+    elif answers.folder is not None:
+        numbers["seconds"] = answers.seconds()
     return finish(args, numbers)
+
+
+def kept(folder: str, minutes: float) -> Answers:
+    """Answers in a folder, where one is named, for this commit and machine."""
+    until = time.monotonic() + 60 * minutes
+    if not folder:
+        return Answers(until=until)
+    if "dirty" in (at := commit()):
+        raise co.InputError(f"--answers: the code has changed since commit {at.partition('-')[0]}; commit it first")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Answers(at, machine(), Path(folder).resolve(), until)
 
 
 if __name__ == "__main__":

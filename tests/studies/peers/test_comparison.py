@@ -17,6 +17,7 @@ from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import squat_to_stand
 from colloc.studies.benchmarks.peers import comparison, with_colloc
+from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
 from colloc.studies.benchmarks.peers.comparison import Run, asked, chosen, lines, main
 from colloc.studies.benchmarks.peers.problems import (
     CART_POLE,
@@ -351,12 +352,57 @@ def test_the_coarsest_good_answer_is_chosen():
     assert chosen([failed], 1.0) is failed
 
 
+def test_the_best_of_negative_costs_is_the_largest_gain():
+    def run(grid: int, cost: float) -> Run:
+        return Run("tool", "goddard", grid, {}, Truth(1e-5, 0.0, cost))
+
+    runs = [run(0, -18500.0), run(1, -18550.0), run(2, -18550.5)]
+    assert chosen(runs, -18551.0).grid == 1
+    assert comparison.excess(-18500.0, -18550.0) == pytest.approx(50 / 18550)
+
+
+def test_an_answer_is_asked_for_once_and_kept(tmp_path: Path):
+    answers = Answers("abc", "this", tmp_path)
+    assert answers.get("squat.opti.0", lambda: {"said": 1.0}) == {"said": 1.0}
+    assert answers.get("squat.opti.0", lambda: pytest.fail("asked again")) == {"said": 1.0}
+    assert 0 <= answers.seconds() < 1
+    for other in (Answers("def", "this", tmp_path), Answers("abc", "that", tmp_path)):
+        with pytest.raises(co.InputError, match="must be of one commit on one machine"):
+            other.get("squat.opti.0", dict)
+    late = Answers("abc", "this", tmp_path, until=0.0)
+    assert late.get("squat.opti.0", dict) == {"said": 1.0}
+    with pytest.raises(OutOfTime, match=r"squat.opti.1"):
+        late.get("squat.opti.1", dict)
+
+
+def test_a_comparison_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    said = {"cost": 2.76, "iterations": 5, "solved": True, "status": "SOLVED", "cold": 1.0, "warm": [0.5]}
+    monkeypatch.setattr(comparison, "commit", lambda: "abc")
+    monkeypatch.setattr(comparison, "asked", lambda *question: said)
+    monkeypatch.setitem(comparison.JUDGES, "reach", lambda problem, answer: Truth(1e-4, 0.0, 2.76))
+    words = ["--only", "colloc,opti", "--problems", "two_link_effort,cart_pole", "--answers", str(tmp_path / "kept")]
+    words += ["--json", str(tmp_path / "numbers.json")]
+    main([*words, "--minutes", "1e-9"])
+    assert "left, from these on: two_link_effort.colloc.0, cart_pole.colloc.0" in capsys.readouterr().out
+    assert not (tmp_path / "numbers.json").exists()
+    numbers = main(words)
+    monkeypatch.setattr(comparison, "asked", lambda *question: pytest.fail("asked again"))
+    again = main([*words, "--minutes", "1e-9"])
+    assert again == numbers == json.loads((tmp_path / "numbers.json").read_text())
+    assert numbers["cart_pole.opti.warm"] == 0.5
+    monkeypatch.setattr(comparison, "commit", lambda: "abc-dirty")
+    with pytest.raises(co.InputError, match="has changed since commit abc; commit it first"):
+        main(words)
+
+
 def test_what_takes_long_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(comparison, "asked", lambda *question: pytest.fail("asked again"))
     said = {"cost": 1.0, "cold": 2 * comparison.LONG, "warm": [], "solved": True, "iterations": 3}
     run = Run("colloc", "predict_by_muscles", 0, said, Truth(1e-2, 0.0, 1.0))
     problem = {"name": "predict_by_muscles"}
-    numbers = comparison.measured(run, with_colloc, "walk", problem, 3)
+    numbers = comparison.measured(run, with_colloc, "walk", problem, 3, Answers())
     assert numbers["cold"] == numbers["warm"] == 2 * comparison.LONG
     assert numbers["good"] == 1.0  # by the limit of walks
     assert comparison.patience("walk", problem) > comparison.patience("walk", {"name": "walk_by_muscles"})

@@ -1,0 +1,79 @@
+"""Answers of tools, kept as one file a question, so that a comparison can be stopped and continued."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import colloc as co
+from colloc.support.files import write_atomically
+
+
+class OutOfTime(Exception):
+    """A question that is left for another run."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A folder of answers of one commit on one machine.
+
+    Parameters
+    ----------
+    commit, machine : str
+        Of this run. Answers of another commit or machine are refused.
+    folder : Path, optional
+        Place of the files; None keeps nothing.
+    until : float
+        Reading of `time.monotonic` after which nothing new is asked.
+    """
+
+    commit: str = ""
+    machine: str = ""
+    folder: Path | None = None
+    until: float = inf
+
+    def get(self, key: str, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The answer to a question, from its file or asked now and written down.
+
+        Parameters
+        ----------
+        key : str
+            Name of the question, and of its file.
+        ask : callable
+            Its answer, anything that JSON holds.
+
+        Raises
+        ------
+        OutOfTime
+            If there is no file, and no time to ask.
+        colloc.InputError
+            If the file is of another commit or machine.
+        """
+        path = None if self.folder is None else self.folder / f"{key}.json"
+        if path is not None and path.exists():
+            kept = json.loads(path.read_text())
+            for what in ("commit", "machine"):
+                if kept[what] != getattr(self, what):
+                    raise co.InputError(
+                        f"{path} is of {what} {kept[what]!r}, this run is of {getattr(self, what)!r}: all answers of a"
+                        " comparison must be of one commit on one machine; name another folder"
+                    )
+            return kept["answer"]
+        if time.monotonic() > self.until:
+            raise OutOfTime(key)
+        begin = time.monotonic()
+        answer = ask()
+        if path is not None:
+            kept = {"commit": self.commit, "machine": self.machine, "seconds": time.monotonic() - begin}
+            write_atomically(path, json.dumps(kept | {"answer": answer}).encode())
+        return answer
+
+    def seconds(self) -> float:
+        """Seconds by the clock that all answers took that are kept."""
+        files = [] if self.folder is None else sorted(self.folder.glob("*.json"))
+        return sum(json.loads(path.read_text())["seconds"] for path in files)
