@@ -16,6 +16,7 @@ NAMES = {
     "dymos": "dymos",
     "opty": "opty",
     "toppra": "TOPPRA",
+    "asset": "ASSET",
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }

@@ -33,6 +33,7 @@ import numpy as np
 import colloc as co
 from colloc.models.human43 import human43
 from colloc.studies.benchmarks.peers import (
+    with_asset,
     with_colloc,
     with_colloc_grid,
     with_crocoddyl,
@@ -64,6 +65,7 @@ TOOLS: dict[str, ModuleType] = {
     "dymos": with_dymos,
     "opty": with_opty,
     "toppra": with_toppra,
+    "asset": with_asset,
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }
