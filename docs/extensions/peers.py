@@ -17,6 +17,7 @@ NAMES = {
     "opty": "opty",
     "toppra": "TOPPRA",
     "asset": "ASSET",
+    "yapss": "yapss",
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }

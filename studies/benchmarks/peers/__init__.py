@@ -7,5 +7,5 @@ truth            the judge: torques integrated forward by others' code
 process          what runs a tool in a process of its own
 with_TOOL        the problems in the style of a tool, whose packages are imported inside functions: with_colloc,
                  with_colloc_grid, with_opti, with_rockit, with_moco, with_drake, with_crocoddyl, with_dymos, with_opty,
-                 with_toppra; the inverse dynamics also with_pinocchio and with_mujoco
+                 with_toppra, with_asset, with_yapss; the inverse dynamics also with_pinocchio and with_mujoco
 """

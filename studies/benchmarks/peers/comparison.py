@@ -46,6 +46,7 @@ from colloc.studies.benchmarks.peers import (
     with_pinocchio,
     with_rockit,
     with_toppra,
+    with_yapss,
 )
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
 from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, steps, walks, written
@@ -66,6 +67,7 @@ TOOLS: dict[str, ModuleType] = {
     "opty": with_opty,
     "toppra": with_toppra,
     "asset": with_asset,
+    "yapss": with_yapss,
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }

@@ -80,7 +80,9 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
         phase.addDeltaTimeObjective(1.0)
     else:
         phase.addBoundaryValue("Last", [2 * n], [T])
-        phase.addIntegralObjective(asset_asrl.VectorFunctions.Arguments(m).squared_norm(), range(2 * n + 1, 2 * n + 1 + m))
+        phase.addIntegralObjective(
+            asset_asrl.VectorFunctions.Arguments(m).squared_norm(), range(2 * n + 1, 2 * n + 1 + m)
+        )
     for k, limit in enumerate([*arm.position, *arm.speed, np.inf, *most]):
         if limit < np.inf:
             phase.addLUVarBound("Path", k, -limit, limit)
