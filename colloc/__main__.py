@@ -29,7 +29,7 @@ def studies() -> dict[str, str]:
     folder = Path(import_module("colloc.studies").__path__[0])
     questions = {}
     for path in sorted(folder.rglob("*.py")):
-        title = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+        title = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
         place = path.parent if path.stem == "__init__" else path.with_suffix("")
         if title.endswith("?"):
             questions[".".join(place.relative_to(folder).parts)] = title

@@ -85,25 +85,27 @@ def run(name: str, *, quick: bool, osim: str | None = None, limit: float | None 
             raise RuntimeError(f"did not end within {limit:.0f} s") from None
         seconds = time.perf_counter() - begin
         if not quick:
-            record = made(name, json.loads((folder / "numbers.json").read_text()), seconds, modules)
+            record = made(name, json.loads((folder / "numbers.json").read_text(encoding="utf-8")), seconds, modules)
             if changed(before, record):
                 raise RuntimeError("its code has changed while it ran")
             record.write()
         if "figure.png" in words:
             shrink(folder / "figure.png", PICTURES / f"{name}.png")
         if "player.html" in words:
-            (SCENES / f"{name}.json").write_text(scene_in((folder / "player.html").read_text()))
+            (SCENES / f"{name}.json").write_text(
+                scene_in((folder / "player.html").read_text(encoding="utf-8")), encoding="utf-8"
+            )
 
 
 def loaded(command: Sequence[str], folder: Path, limit: float | None) -> set[str]:
     """Run a command in a folder on one thread, at most for seconds; says what of colloc its processes have loaded."""
     with tempfile.TemporaryDirectory() as log:
-        (Path(log) / "sitecustomize.py").write_text(LOG)
+        (Path(log) / "sitecustomize.py").write_text(LOG, encoding="utf-8")
         paths = (log, str(PACKAGE.parent), os.environ.get("PYTHONPATH", ""))
         alone = {"OMP_NUM_THREADS": "1", "COLLOC_LOADED": str(Path(log) / "loaded.txt")}
         alone["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
         subprocess.run(command, cwd=folder, env=os.environ | alone, check=True, capture_output=True, timeout=limit)
-        return set((Path(log) / "loaded.txt").read_text().split())
+        return set((Path(log) / "loaded.txt").read_text(encoding="utf-8").split())
 
 
 def scene_in(page: str) -> str:
@@ -127,7 +129,9 @@ def draw_frames() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, view in FRAMES.items():
             player, picture = Path(folder) / "player.html", Path(folder) / "frame.png"
-            player.write_text(page((SCENES / f"{name}.json").read_text().strip(), name))
+            player.write_text(
+                page((SCENES / f"{name}.json").read_text(encoding="utf-8").strip(), name), encoding="utf-8"
+            )
             address = f"{player.as_uri()}#frame=1&theme=light&{view}"
             command = [*CHROMIUM.split(), size, f"--screenshot={picture}", address]
             subprocess.run(command, check=True, capture_output=True)

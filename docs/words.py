@@ -84,7 +84,7 @@ def read(text: str) -> Page:
 def pages(docs: Path = DOCS) -> dict[str, Page]:
     """All pages that are written by hand, by their places."""
     paths = (path for path in sorted(docs.rglob("*.md")) if path.relative_to(docs).parts[0] not in MADE)
-    return {path.relative_to(docs).as_posix(): read(path.read_text()) for path in paths}
+    return {path.relative_to(docs).as_posix(): read(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def group(place: str) -> str:

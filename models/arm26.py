@@ -49,7 +49,7 @@ def arm26() -> Arm26:
             1.53432, (0.0, -0.181479, 0.0), np.diag([0.019281, 0.001571, 0.020062]),
         ),
     ]  # fmt: skip
-    rows = json.loads(DATA.read_text())["muscles"]
+    rows = json.loads(DATA.read_text(encoding="utf-8"))["muscles"]
     return Arm26(
         co.Model(bodies, gravity=(0.0, -9.80665, 0.0), name="arm26"),
         tuple(_muscle(name, **row) for name, row in rows.items()),

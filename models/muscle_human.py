@@ -84,7 +84,7 @@ def muscle_human(paths: str = "polynomial") -> MuscleHuman:
 
 @cache
 def _human(paths: str) -> MuscleHuman:
-    data = json.loads(DATA.read_text())
+    data = json.loads(DATA.read_text(encoding="utf-8"))
     model, passive = _model(data["bodies"]), {}
     for joint, numbers in data["passive"].items():
         torque = co.muscles.PassiveTorque(**numbers)
@@ -114,7 +114,7 @@ def recorded_posture(stride: Any) -> ca.SX:
     SX, shape (31,) [rad, m]
     """
     human = muscle_human()
-    rows = json.loads(DATA.read_text())["walk"]
+    rows = json.loads(DATA.read_text(encoding="utf-8"))["walk"]
     posture = []
     for joint in human.model.joint_names:
         side = joint[-2:] if joint[-2:] in ("_r", "_l") else ""
@@ -134,7 +134,7 @@ def recorded_emg() -> dict[str, np.ndarray]:
     dict of str to ndarray, shape (25,)
         By muscle, "soleus" to "glmed1", every 4 % of the stride from heel strike on.
     """
-    return {muscle: np.array(values) for muscle, values in json.loads(DATA.read_text())["emg"].items()}
+    return {muscle: np.array(values) for muscle, values in json.loads(DATA.read_text(encoding="utf-8"))["emg"].items()}
 
 
 def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:

@@ -62,7 +62,7 @@ def muscle_walker(paths: str = "polynomial") -> MuscleWalker:
 
 @cache
 def _walker(paths: str) -> MuscleWalker:
-    data = json.loads(DATA.read_text())
+    data = json.loads(DATA.read_text(encoding="utf-8"))
     model = _model(data)
     right, left = ([_muscle(name, row, side) for name, row in data["muscles"].items()] for side in SIDES)
     if paths == "polynomial":

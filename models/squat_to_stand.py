@@ -70,7 +70,7 @@ def squat_to_stand(paths: str = "polynomial") -> SquatToStand:
             "trunk", co.fixed(co.placement(trunk)), "pelvis", 26.8266, (-0.03, 0.32, 0), _inertia(1.4745, 1.4314)
         ),
     ]  # fmt: skip
-    rows = json.loads(DATA.read_text())["muscles"]
+    rows = json.loads(DATA.read_text(encoding="utf-8"))["muscles"]
     muscles = tuple(_muscle(name, row, paths == "points") for name, row in rows.items())
     return SquatToStand(co.Model(bodies, gravity=(0.0, -9.80665, 0.0), name="squat to stand"), muscles)
 

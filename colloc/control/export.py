@@ -190,7 +190,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
         "controller.c": _glue(controller, native),
         "functions.c": _functions(native),
         "tables.h": _tables(native),
-        "step.c": Path(__file__).with_name("step.c").read_text(),
+        "step.c": Path(__file__).with_name("step.c").read_text(encoding="utf-8"),
         "main.c": _main(controller, native),
         "CMakeLists.txt": _CMAKE,
     }

@@ -80,7 +80,9 @@ class NativeStep:
 
     def __init__(self, plan: Solution, tick: float, price: float):
         self.nlp = plan.nlp
-        self._code = ctypes.CDLL(str(build_source("step", Path(__file__).with_name("step.c").read_text(), Compile())))
+        self._code = ctypes.CDLL(
+            str(build_source("step", Path(__file__).with_name("step.c").read_text(encoding="utf-8"), Compile()))
+        )
         self._tables(plan, tick, price)
         self._functions(plan)
         self.result = Result()

@@ -82,7 +82,7 @@ def compile_library(
     runs, objects = [], []
     for number, text in enumerate(sources):
         source, target = directory / f"{number}.c", directory / f"{number}.o"
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
         chunk_flags = CHUNK_FLAGS if number else flags
         runs.append([*compiler.command, *FLAGS, *chunk_flags, "-c", str(source), "-o", str(target)])
         objects.append(str(target))

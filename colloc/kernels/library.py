@@ -220,7 +220,7 @@ def machine_key(options: Compile, text: str = "") -> str:
 def _cpu() -> str:
     """Text that identifies the instructions of this CPU among those that share a cache."""
     with suppress(OSError):
-        with open("/proc/cpuinfo") as file:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = file.read(2**14).splitlines()
         return "\n".join(line for line in lines if line.startswith(("flags", "Features", "CPU part")))
     return f"{platform.machine()} {platform.processor()}"

@@ -80,7 +80,7 @@ def _loads(path: Path) -> bool:
 @cache
 def _instructions() -> frozenset[str]:
     """Instructions of this CPU, on Linux."""
-    with suppress(OSError), open("/proc/cpuinfo") as file:
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("flags"):
                 return frozenset(line.split())

@@ -37,7 +37,7 @@ def _head(lanes: int, vectors: Mapping[str, str]) -> str:
 
 
 def _text(name: str) -> str:
-    return Path(__file__).with_name(name).read_text()
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:

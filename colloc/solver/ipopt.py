@@ -112,7 +112,7 @@ _HISTORY = {"obj": "cost", "inf_pr": "infeasibility", "inf_du": "stationarity", 
 @cache
 def option_names() -> frozenset[str]:
     """Names of IPOPT's options."""
-    return frozenset(Path(__file__).with_name("ipopt_options.txt").read_text().split())
+    return frozenset(Path(__file__).with_name("ipopt_options.txt").read_text(encoding="utf-8").split())
 
 
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:

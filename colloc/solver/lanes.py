@@ -37,12 +37,12 @@ def by_program(lanes: np.ndarray, count: int) -> np.ndarray:
 
 @cache
 def _code() -> ctypes.CDLL:
-    return ctypes.CDLL(str(build_source("lanes", _SOURCE.read_text(), Compile())))
+    return ctypes.CDLL(str(build_source("lanes", _SOURCE.read_text(encoding="utf-8"), Compile())))
 
 
 def ship_lanes(folder: Path) -> list[Path]:
     """Compile the library for wheels; see `kernels.ship`."""
-    return ship("lanes", _SOURCE.read_text(), lambda *_: _SOURCE.read_text(), folder)
+    return ship("lanes", _SOURCE.read_text(encoding="utf-8"), lambda *_: _SOURCE.read_text(encoding="utf-8"), folder)
 
 
 def _address(array: np.ndarray | None) -> ctypes.c_void_p:

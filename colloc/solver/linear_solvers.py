@@ -106,7 +106,9 @@ def _fits(library: Path) -> bool:
     if possible.
     """
     hashed = hashlib.sha256(library.read_bytes())
-    hashed.update(repr((ca.CasadiMeta.version(), ca.__file__, Path(trial.__file__).read_text())).encode())
+    hashed.update(
+        repr((ca.CasadiMeta.version(), ca.__file__, Path(trial.__file__).read_text(encoding="utf-8"))).encode()
+    )
     tried: Path | None = None
     with suppress(CompileError, OSError):
         tried = cache_directory(Compile()) / f"{hashed.hexdigest()[:32]}.tried"
@@ -146,7 +148,7 @@ def _tried(library: Path) -> bool:
 @cache
 def source() -> str:
     """The C files of multifrontal, concatenated."""
-    texts = [f'#line 1 "{name}"\n{(_FOLDER / name).read_text()}' for name in _FILES]
+    texts = [f'#line 1 "{name}"\n{(_FOLDER / name).read_text(encoding="utf-8")}' for name in _FILES]
     return "".join(texts).replace(f'#include "{_FILES[0]}"\n', "\n")
 
 

@@ -171,7 +171,7 @@ class _Study:
         self._folder = folder
         note = folder / _ABOUT
         if note.exists():
-            _compare(folder, json.loads(note.read_text()), about)
+            _compare(folder, json.loads(note.read_text(encoding="utf-8")), about)
         else:
             write_atomically(note, json.dumps(about).encode())
         for k in range(len(self._values)):

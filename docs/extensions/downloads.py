@@ -74,13 +74,17 @@ def shown(code: str, picture: str) -> str:
 def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Writes both, and a line below the title that leads to them."""
     source = Path(app.srcdir) / f"{page}.md"
-    if "body" not in context or not source.exists() or "```{code-cell}" not in (text := source.read_text()):
+    if (
+        "body" not in context
+        or not source.exists()
+        or "```{code-cell}" not in (text := source.read_text(encoding="utf-8"))
+    ):
         return
     target = Path(app.outdir) / FOLDER / page
     target.parent.mkdir(parents=True, exist_ok=True)
     pages = notebook(text)
-    target.with_suffix(".ipynb").write_text(nbformat.writes(pages))
-    target.with_suffix(".py").write_text(script(pages, target.name))
+    target.with_suffix(".ipynb").write_text(nbformat.writes(pages), encoding="utf-8")
+    target.with_suffix(".py").write_text(script(pages, target.name), encoding="utf-8")
     script_link, notebook_link = (
         f'<a href="{context["pathto"](f"{FOLDER}/{page}{suffix}", resource=True)}" download>{name}</a>'
         for suffix, name in ((".py", "script"), (".ipynb", "notebook"))

@@ -91,7 +91,7 @@ def check(app: Sphinx, failure: Exception | None) -> None:
     """ExtensionError for words that do not find their page first."""
     if failure is not None or app.builder.name != "html":
         return
-    text = (Path(app.outdir) / "searchindex.js").read_text()
+    text = (Path(app.outdir) / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
     if not WANTED.keys() <= set(index["docnames"]):
         if lost := WANTED.keys() - app.env.found_docs:

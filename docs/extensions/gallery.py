@@ -48,7 +48,7 @@ def family_page(family: str, names: dict[str, str], pictures: Path, scenes: Path
     for name, question in names.items():
         source = SOURCE / f"{name.replace('.', '/')}.py"
         source = source if source.exists() else source.with_suffix("") / "__init__.py"
-        doc = ast.get_docstring(ast.parse(source.read_text())) or ""
+        doc = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
         about = doc.partition("\n")[2].strip()
         parts.append(f".. _study-{name}:\n\n{question}\n{'-' * len(question)}\n")
         parts.append(f".. code-block:: sh\n\n   python -m colloc {name}\n")
@@ -78,7 +78,7 @@ def write_players(scenes: Path, players: Path) -> None:
     for name in SHARED:
         replace(players / name, files("colloc.plot").joinpath(name).read_text(encoding="utf-8"))
     for scene in scenes.glob("*.json"):
-        data = scene.read_text().strip()
+        data = scene.read_text(encoding="utf-8").strip()
         replace(players / f"{scene.stem}.html", page(data, json.loads(data)["title"], alone=False))
 
 

@@ -34,7 +34,7 @@ class Page(HTMLParser):
 
 def broken(folder: Path) -> list[str]:
     """Links of the pages in a folder that lead nowhere, each with its page."""
-    pages = {path.resolve(): Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
+    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
     lost = []
     for path, page in pages.items():
         for link in sorted(page.links):

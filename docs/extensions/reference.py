@@ -65,7 +65,7 @@ def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
     uses: dict[str, list[tuple[str, str]]] = {}
     folders = ("tutorials", "howto", "theory", ".")
     for path in (path for folder in folders for path in sorted((source / folder).glob("*.md")) if path.stem != "index"):
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         title = re.search(r"^# (.+)$", text, re.M)
         code = "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.S | re.M))
         names = set(re.findall(r"\bco\.((?:\w+\.){0,2}\w+)", code)) if title else set()
@@ -100,8 +100,8 @@ def page(name: str) -> str:
 
 def replace(path: Path, text: str) -> None:
     """Write a file if that changes it, so that pages without a change are not built again."""
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 MOST = 6  # pages that the page of a name mentions

@@ -29,12 +29,15 @@ FEW = 3  # values that stand side by side; of more the least and the largest are
 
 def rows_of() -> dict[str, list[list[str]]]:
     """Rows by study: quantity, expression, unit, and what others have."""
-    return {study: kept["rows"] for study, kept in tomllib.loads((FOLDER / "results.toml").read_text()).items()}
+    return {
+        study: kept["rows"]
+        for study, kept in tomllib.loads((FOLDER / "results.toml").read_text(encoding="utf-8")).items()
+    }
 
 
 def benchmarks() -> dict[str, dict[str, Any]]:
     """By benchmark its day, commit and machine, and rows: quantity, number, unit, expression."""
-    return json.loads((FOLDER / "benchmarks.json").read_text())
+    return json.loads((FOLDER / "benchmarks.json").read_text(encoding="utf-8"))
 
 
 def values(expression: str, numbers: Mapping[str, float]) -> list[float]:

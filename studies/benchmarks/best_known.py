@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("benchmarks.best_known", __doc__, argv, quick=quick, options=OPTIONS, figure=False)
     if args.search:
         search()
-    known = json.loads(FILE.read_text())
+    known = json.loads(FILE.read_text(encoding="utf-8"))
     rows, numbers = [], {}
     kinds, runs = (QUICK, 1) if args.quick else (list(KINDS), int(args.runs))
     for name, seed in SETS.items():

@@ -60,7 +60,7 @@ def _resident(number: str) -> float:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except OSError:  # it has ended meanwhile
         return ""
 

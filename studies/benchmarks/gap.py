@@ -160,14 +160,14 @@ def _looks(random: int, *, quick: bool, keep: str) -> list[Look]:
     file = Path(keep) if keep else None
     kept: dict[str, list[Look]] = {}
     if file is not None and file.exists():
-        for line in file.read_text().splitlines():
+        for line in file.read_text(encoding="utf-8").splitlines():
             name, rows = json.loads(line)
             kept[name] = [Look(*row) for row in rows]
     for name, make in problems(random, quick=quick):
         if name not in kept:
             kept[name] = look(name, make())
             if file is not None:
-                with file.open("a") as lines:
+                with file.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps([name, kept[name]]) + "\n")
     return [seen for rows in kept.values() for seen in rows]
 

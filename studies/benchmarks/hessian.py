@@ -120,7 +120,7 @@ def measured(program: Program, way: str) -> Run:
             program.problem, program.curve, guess=program.guess, plan=[co.refinement.Solve(between="nodes")],
             solver=co.Ipopt(hessian=hessian, **options), compile=compile, raise_on_failure=False, progress=False,
         )  # fmt: skip
-        written = log.read_text()
+        written = log.read_text(encoding="utf-8")
     seconds = {
         part: sum(map(float, re.findall(rf"^ *{name}\.*: +([\d.]+)", written, flags=re.MULTILINE)))
         for part, name in PARTS.items()

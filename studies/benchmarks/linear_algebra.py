@@ -103,7 +103,7 @@ def timed(solve: Callable[[dict[str, Any]], co.Solution], way: str, **options: A
         log = Path(directory) / "ipopt.txt"
         log_options = {"output_file": str(log), "file_print_level": 3, "file_append": "yes"}
         solution = solve({"linear_solver": linear_solver, "print_timing_statistics": "yes"} | options | log_options)
-        seconds, wall = np.array(TOTAL.findall(log.read_text()), dtype=float).sum(axis=0).tolist()
+        seconds, wall = np.array(TOTAL.findall(log.read_text(encoding="utf-8")), dtype=float).sum(axis=0).tolist()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
     return solution, Run(solution.message, solution.cost, solution.iterations, seconds, wall, memory)
 

@@ -71,7 +71,7 @@ def measured(motion: str, root: Path, *, quick: bool) -> tuple[float, float]:
         environment = os.environ | {"PYTHONPATH": str(root)}
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=root, env=environment)
         seconds = _seconds_of_children() - before
-        numbers = json.loads(file.read_text() if file.exists() else done.stdout)
+        numbers = json.loads(file.read_text(encoding="utf-8") if file.exists() else done.stdout)
     return sum(numbers[name] for name in COUNTS[motion]), seconds
 
 

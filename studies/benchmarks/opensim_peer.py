@@ -27,7 +27,7 @@ State = dict[str, tuple[float, float, float]]
 def main(states: str, answers: str) -> None:
     """Ask OpenSim about all files."""
     osim.Logger.setLevelString("error")
-    with open(states) as file:
+    with open(states, encoding="utf-8") as file:
         questions: dict[str, list[State]] = json.load(file)
     results: dict[str, Any] = {}
     for path, asked in questions.items():
@@ -35,7 +35,7 @@ def main(states: str, answers: str) -> None:
             results[path] = [Peer(path).answer(state) for state in asked]
         except Exception as error:  # whatever OpenSim says of a file
             results[path] = str(error)
-    with open(answers, "w") as file:
+    with open(answers, "w", encoding="utf-8") as file:
         json.dump(results, file)
 
 

@@ -89,7 +89,7 @@ def files(folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _is_robot(path: Path) -> bool:
-    return path.suffix == ".urdf" or "<mujoco" in path.read_text(errors="replace")[:2000]
+    return path.suffix == ".urdf" or "<mujoco" in path.read_text(errors="replace", encoding="utf-8")[:2000]
 
 
 def read(path: Path) -> Robot | str:

@@ -63,10 +63,10 @@ def ask(python: str, questions: dict[str, list[State]]) -> dict[str, Any] | None
         return None
     peer = Path(__file__).with_name("opensim_peer.py")
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "states.json").write_text(json.dumps(questions))
+        (Path(folder) / "states.json").write_text(json.dumps(questions), encoding="utf-8")
         command = [python or sys.executable, str(peer), "states.json", "answers.json"]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        return json.loads((Path(folder) / "answers.json").read_text())
+        return json.loads((Path(folder) / "answers.json").read_text(encoding="utf-8"))
 
 
 def errors(reading: co.formats.Reading, asked: Sequence[State], answers: Sequence[dict[str, Any]]) -> dict[str, float]:

@@ -76,7 +76,7 @@ class Record:
 
 def record(study: str) -> Record:
     """The full run of a study that is kept; FileNotFoundError if there is none."""
-    return Record(**json.loads((FOLDER / f"{study}.json").read_text()))
+    return Record(**json.loads((FOLDER / f"{study}.json").read_text(encoding="utf-8")))
 
 
 def records() -> dict[str, Record]:
@@ -103,7 +103,7 @@ def commit() -> str:
 def machine() -> str:
     """Conditions on which numbers of seconds, and of iterations, may depend."""
     cpuinfo = Path("/proc/cpuinfo")
-    text = cpuinfo.read_text() if cpuinfo.exists() else ""
+    text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.exists() else ""
     name = re.search(r"model name\s*: (.*)", text)
     vectors = "AVX-512" if "avx512f" in text else "AVX2" if "avx2" in text else ""
     parts = [name[1] if name else platform.machine(), vectors, f"{os.cpu_count()} cores"]
@@ -127,13 +127,16 @@ def digests(modules: Iterable[str]) -> dict[str, str]:
 def changed(before: Mapping[Path, str], run: Record) -> bool:
     """Whether code that a run loaded is no longer what `texts` said."""
     files = (source(f"{package}.{name}") for package, kept in run.code.items() for name in kept.split()[1:])
-    return any(code(before.get(path, "")) != code(path.read_text()) for path in (file.resolve() for file in files))
+    return any(
+        code(before.get(path, "")) != code(path.read_text(encoding="utf-8"))
+        for path in (file.resolve() for file in files)
+    )
 
 
 def texts() -> dict[Path, str]:
     """All modules of the package, of models and of studies, by their files."""
     folders = (PACKAGE.resolve(), source("models").resolve(), source("studies").resolve())
-    return {path: path.read_text() for folder in folders for path in folder.rglob("*.py")}
+    return {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")}
 
 
 def source(module: str) -> Path:
@@ -153,7 +156,7 @@ def _digest(package: str, names: Iterable[str]) -> str:
     files += sorted(path for place in places for path in place.glob("*") if path.suffix in DATA)
     whole = sha256()
     for path in files:
-        text = path.read_text() if path.exists() else ""
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
         whole.update(f"{path.name}\n{code(text, path.suffix)}\n".encode())
     return whole.hexdigest()[:12]
 

@@ -139,7 +139,7 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
     with tempfile.TemporaryDirectory() as folder:
         task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
         question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "limit": patience}
-        task.write_text(json.dumps(question))
+        task.write_text(json.dumps(question), encoding="utf-8")
         command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
         # Packages that do not live beside the others have a folder of the environment for themselves.
         places = (Path(sys.prefix, "apart", Path(file).stem.removeprefix("with_")), Path(__file__).resolve().parents[3])
@@ -157,7 +157,7 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
         if not answer.exists():
             last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
             return {"failed": f"the process ended with {ended.returncode}: {last}"[:300]}
-        return json.loads(answer.read_text())
+        return json.loads(answer.read_text(encoding="utf-8"))
 
 
 def patience(work: str, problem: Mapping[str, Any]) -> float:
@@ -243,7 +243,7 @@ def measured(
 
 def lines(module: ModuleType, work: str) -> int:
     """Lines of a statement: those between the marks of its name that are neither empty nor comments."""
-    text = Path(str(getattr(module, "STATEMENT", module).__file__)).read_text()
+    text = Path(str(getattr(module, "STATEMENT", module).__file__)).read_text(encoding="utf-8")
     bodies = [re.findall(rf"# \[{name}\n(.*?)# {name}\]", text, re.S) for name in (work, "equations")]
     every = [
         line.strip() for body in (*bodies[0], *(bodies[1] if work == "reach" else ())) for line in body.splitlines()

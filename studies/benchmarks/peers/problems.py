@@ -529,10 +529,14 @@ def written(name: str, problem: Reach | Rise | Step | Walk, folder: Path) -> dic
     """A problem as JSON has it, its URDF file written, and of a step one whose standing foot is free to move."""
     path, free = folder / f"{name}.urdf", (1e9,) * len(problem.links)
     limits = (problem.torque, problem.speed) if isinstance(problem, Reach) else (free, free)
-    path.write_text(urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk) else None))
+    path.write_text(
+        urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk) else None), encoding="utf-8"
+    )
     said = asdict(problem) | {"urdf": str(path), "name": name}
     if isinstance(problem, Step):
         said["loose"] = str(path.with_stem(f"{name}_loose"))
         slides = tuple(particle("prismatic", axis, 0.0) for axis in ((1, 0, 0), (0, 1, 0)))
-        Path(said["loose"]).write_text(urdf(slides + problem.links, (1e9, 1e9, *free), (1e9, 1e9, *free)))
+        Path(said["loose"]).write_text(
+            urdf(slides + problem.links, (1e9, 1e9, *free), (1e9, 1e9, *free)), encoding="utf-8"
+        )
     return said

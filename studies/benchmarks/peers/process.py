@@ -54,7 +54,7 @@ def main(tool: str, task: str, answer: str) -> None:
 
     Past its limit of the processor's seconds the process is ended by the system, by signal SIGXCPU.
     """
-    with open(task) as file:
+    with open(task, encoding="utf-8") as file:
         asked = json.load(file)
     resource.setrlimit(resource.RLIMIT_CPU, (round(asked["limit"]), resource.RLIM_INFINITY))
     problem = SimpleNamespace(**asked["problem"])
@@ -73,7 +73,7 @@ def main(tool: str, task: str, answer: str) -> None:
         said = {"missing": str(error)}
     except Exception as error:  # whatever a tool says of its failure
         said = {"failed": f"{type(error).__name__}: {error}"[:300]}
-    with open(answer, "w") as file:
+    with open(answer, "w", encoding="utf-8") as file:
         json.dump(said, file)
 
 

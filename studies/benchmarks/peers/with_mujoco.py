@@ -17,7 +17,7 @@ def inverse_dynamics(body: Any, effort: int) -> dict[str, Any]:
 
     # MuJoCo wants every moving link to have a mass.
     light = '<mujoco><compiler boundmass="1e-9" boundinertia="1e-9" discardvisual="true"/></mujoco></robot>'
-    world = mujoco.MjModel.from_xml_string(Path(body.urdf).read_text().replace("</robot>", light))
+    world = mujoco.MjModel.from_xml_string(Path(body.urdf).read_text(encoding="utf-8").replace("</robot>", light))
     world.opt.gravity[:] = body.gravity
     world.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(world)

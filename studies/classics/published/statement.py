@@ -79,7 +79,7 @@ class Statement(NamedTuple):
 
 def published() -> dict[str, Published]:
     """All rows of optima.csv by name."""
-    with Path(__file__).with_name("optima.csv").open(newline="") as file:
+    with Path(__file__).with_name("optima.csv").open(newline="", encoding="utf-8") as file:
         return {
             row["name"]: Published(
                 row["name"], float(row["optimum"]), int(row["digits"]), row["kind"], row["about"], row["source"]
