@@ -23,14 +23,14 @@ IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 @pytest.mark.parametrize("path", PAGES, ids=IDS)
 def test_all_python_on_a_page_is_run(path: Path):
     """Other tools' code is text; ours is in cells, which the build runs."""
-    for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", path.read_text(), re.S | re.M):
+    for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.S | re.M):
         assert language, f"a block without a language in {path}"
         assert not (language in {"python", "py"} and "import colloc" in code), f"code that nobody runs in {path}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=IDS)
 def test_names_on_a_page_exist(path: Path):
-    for name in re.findall(r"\bco\.((?:\w+\.)*\w+)", path.read_text()):
+    for name in re.findall(r"\bco\.((?:\w+\.)*\w+)", path.read_text(encoding="utf-8")):
         thing: object = co
         for part in name.split("."):
             if thing is not co and not hasattr(thing, "__all__"):
@@ -43,11 +43,11 @@ def test_names_on_a_page_exist(path: Path):
 def test_studies_on_a_page_exist(path: Path):
     known = studies()
     words = {*known, *(name.rpartition(".")[2] for name in known), "NAME", "STUDY", "FAMILY.NAME", "benchmarks.NAME"}
-    for name in re.findall(r"python -m colloc (\w[\w.]+)", path.read_text()):
+    for name in re.findall(r"python -m colloc (\w[\w.]+)", path.read_text(encoding="utf-8")):
         assert name in words, f"{name} in {path}"
 
 
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 NAMED = r"`((?:[\w.-]+/)+(?:[\w-]+\.\w+)?|[\w-]+\.(?:py|md|toml))`"  # folders and files
 
 
@@ -62,13 +62,13 @@ def test_what_the_tables_of_the_guide_name_is_in_the_files_of_its_row():
     for row in re.findall(r"^\| .*`.*\|$", GUIDE, re.M):
         paths = [ROOT / name for name in re.findall(NAMED, row)]
         files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
-        words = {word for file in files for word in re.findall(r"\w+", file.read_text())}
+        words = {word for file in files for word in re.findall(r"\w+", file.read_text(encoding="utf-8"))}
         assert set(re.findall(r"`(\w+)`", row)) <= words, row
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_links_of_the_front_door_lead_somewhere(name: str):
-    links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text())
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text(encoding="utf-8"))
     for link in links:
         assert link.startswith("https://") or (ROOT / link).exists(), link
 
@@ -130,7 +130,7 @@ def test_scenes_are_those_of_players_and_have_all_that_the_viewer_reads():
     viewer = co.plot.view(arm, np.zeros((2, 1)), (0.0, 1.0))
     expected = json.loads(results.scene_in(viewer.page))
     for path in results.SCENES.glob("*.json"):
-        scene = json.loads(path.read_text())
+        scene = json.loads(path.read_text(encoding="utf-8"))
         assert set(expected) - {"series", "live", "key"} <= set(scene)
         for recording in scene["recordings"]:
             assert set(recording) == set(expected["recordings"][0])

@@ -28,7 +28,7 @@ MODULES = {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for 
 @cache
 def parsed(path: Path) -> ast.Module:
     """The tree of a file."""
-    return ast.parse(path.read_text())
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -108,9 +108,11 @@ def test_a_name_stands_for_one_thing_in_all_of_the_library():
 
 def test_attributes_come_about_in_the_open():
     """Names that packages load and that users give are asked for in one place each; nothing is made behind a class."""
-    asked = {str(path.relative_to(ROOT)) for path in FILES if "def __getattr__(" in path.read_text()}
+    asked = {str(path.relative_to(ROOT)) for path in FILES if "def __getattr__(" in path.read_text(encoding="utf-8")}
     assert asked == {"colloc/__init__.py", "colloc/support/named.py", "colloc/support/packages.py"}
-    for path in (path for path in FILES if re.search(r"copyreg|object\.__new__|vars\(", path.read_text())):
+    for path in (
+        path for path in FILES if re.search(r"copyreg|object\.__new__|vars\(", path.read_text(encoding="utf-8"))
+    ):
         for node in ast.walk(parsed(path)):
             text = ast.unparse(node) if isinstance(node, ast.Call | ast.Import | ast.ImportFrom) else ""
             hidden = re.match(r"(import|from) copyreg|object\.__new__\(|vars\(.*\)\.update\(", text)

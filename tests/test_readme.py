@@ -18,7 +18,7 @@ import colloc as co
 from tests.support.problems import time_optimal
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
@@ -38,7 +38,7 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
 
 def cells(page: str) -> list[str]:
     """Blocks of code of a page, which run one after another."""
-    return re.findall(r"```\{code-cell\} python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+    return re.findall(r"```\{code-cell\} python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.S)
 
 
 def test_the_hop_of_the_tutorial_is_that_of_other_curves_and_guesses():
@@ -78,7 +78,7 @@ def test_a_solve_in_another_process_comes_back_the_same():
 
 def test_the_script_runs_without_a_warning(tmp_path: Path):
     script = tmp_path / "readme.py"
-    script.write_text("\n".join(re.findall(r"```python\n(.*?)```", README, re.S)))
+    script.write_text("\n".join(re.findall(r"```python\n(.*?)```", README, re.S)), encoding="utf-8")
     own = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
     command = [sys.executable, "-W", "error", str(script)]
     ended = subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
@@ -102,4 +102,4 @@ def test_nothing_names_a_place_a_user_does_not_have():
     folders = ("colloc", "models", "studies")
     for path in [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]:
         if path.is_file() and path.suffix in {".py", ".md", ".toml", ".csv", ".cff"}:
-            assert not pattern.search(path.read_text()), path
+            assert not pattern.search(path.read_text(encoding="utf-8")), path

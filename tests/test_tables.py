@@ -29,7 +29,7 @@ def test_every_number_of_a_table_is_in_its_run():
 def test_every_run_and_every_study_with_rows_is_on_a_page():
     shown = rows.rows_of().keys() | rows.benchmarks().keys() | {peers.STUDY}
     assert records().keys() <= shown <= studies().keys()
-    pages = {name: (DOCS / f"{name}.md").read_text() for name in ("results", "benchmarks", "compared")}
+    pages = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("results", "benchmarks", "compared")}
     assert set(re.findall(r"{runs} (\w+)", pages["results"])) == FAMILIES
     assert set(re.findall(r"{peers} (\w+)", pages["compared"])) == {*peers.PROBLEMS, "summary", "human43"}
     for name, text in pages.items():

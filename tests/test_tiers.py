@@ -16,7 +16,7 @@ LISTED = {"a.py::test_some": 1.0, "a.py::test_more": 9.0, "a.py::test_more[1]": 
 @pytest.fixture(autouse=True)
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tiers, "FILE", tmp_path / "durations.json")
-    tiers.FILE.write_text(json.dumps(LISTED))
+    tiers.FILE.write_text(json.dumps(LISTED), encoding="utf-8")
     return tiers.FILE
 
 
@@ -51,16 +51,16 @@ def test_what_takes_longer_than_its_tier_allows_is_named():
 def test_the_list_is_brought_up_to_date_for_the_files_that_ran(file: Path):
     measured({"a.py::test_some": 0.01, "a.py::test_new[0]": 7.0, "a.py::test_new[1]": 1.0}).save()
     expected = {"a.py::test_new": 8.0, "a.py::test_new[0]": 7.0, "b.py::test_other": 3.0}
-    assert json.loads(file.read_text()) == expected
+    assert json.loads(file.read_text(encoding="utf-8")) == expected
 
 
 def test_the_list_names_tests_that_there_are():
     root = Path(__file__).parent.parent
-    listed = json.loads((root / "tests" / "durations.json").read_text())
+    listed = json.loads((root / "tests" / "durations.json").read_text(encoding="utf-8"))
     places = [tiers.function_of(name).split("::", 1) for name in listed]
     known: dict[str, set[str]] = {}
     for file in {place for place, _ in places}:
-        text = (root / file).read_text() if (root / file).exists() else ""
+        text = (root / file).read_text(encoding="utf-8") if (root / file).exists() else ""
         known[file] = set(re.findall(r"def (test_\w+)", text))
     gone = [f"{file}::{name}" for file, name in places if name.split("::")[-1] not in known[file]]
     assert gone == [], "measure their files again: python -m pytest FILE --measure"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-with (ROOT / "tests" / "words.csv").open() as file:
+with (ROOT / "tests" / "words.csv").open(encoding="utf-8") as file:
     WORDS = [(row["word"], row["allowed"]) for row in csv.DictReader(file)]
 FOLDERS = ("colloc", "models", "studies", "tests", "docs")
 FILES = [
@@ -34,7 +34,7 @@ PLAIN = [*ROOMS, *(ROOT / name for name in ("models", "studies", "tests"))]  # n
 
 @cache
 def source(path: Path) -> str:
-    return path.read_text()
+    return path.read_text(encoding="utf-8")
 
 
 @cache

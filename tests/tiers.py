@@ -37,7 +37,7 @@ def function_of(nodeid: str) -> str:
 
 def listed() -> dict[str, float]:
     """Seconds of the functions that take long."""
-    return json.loads(FILE.read_text())
+    return json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def tiers(nodeid: str, durations: Mapping[str, float]) -> list[str]:
@@ -134,4 +134,4 @@ class Measured:
         kept = {name: seconds for name, seconds in listed().items() if name.partition("::")[0] not in files}
         kept |= {name: round(seconds, 1) for name, seconds in self.functions().items() if seconds > LIMITS["quick"]}
         kept |= {name: round(seconds, 1) for name, seconds in self.cases().items() if seconds > LONG}
-        FILE.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n")
+        FILE.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ def model() -> co.Model:
 def mesh() -> Path:
     """A tetrahedron in a file."""
     path = FOLDER / "tetrahedron.obj"
-    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n")
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n", encoding="utf-8")
     return path
 
 

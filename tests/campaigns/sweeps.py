@@ -40,7 +40,7 @@ def swing(torque: float, longest: float) -> co.Problem:
 def logged(solution: co.Solution) -> float:
     """A column that leaves a line in a file of the campaign: a case has been solved."""
     if log := os.environ.get(_LOG):
-        with open(log, "a") as file:
+        with open(log, "a", encoding="utf-8") as file:
             file.write(f"{solution.duration}\n")
     return 0.0
 
@@ -88,7 +88,7 @@ def attempt(rng: np.random.Generator) -> Attempt:
         problems += [f"unreadable {name}" for name in _unreadable(folder)]
     if words.strip() != _undisturbed():
         problems.append("another table")
-    solved, count = len(log.read_text().splitlines()), len(_case_files(folder))
+    solved, count = len(log.read_text(encoding="utf-8").splitlines()), len(_case_files(folder))
     allowed = count + max(1, workers) * sum(kill != "nothing" for kill in kills)  # those in hand
     if solved > allowed:
         problems.append(f"{solved} cases were solved, {allowed} at most are to be expected")
@@ -100,7 +100,7 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
 def _begun(folder: Path, workers: int, log: Path) -> subprocess.Popen[str]:
     script = folder.parent / "run.py"
-    script.write_text(SNIPPET)
+    script.write_text(SNIPPET, encoding="utf-8")
     return subprocess.Popen(
         [sys.executable, str(script), str(folder), str(workers)],
         env=os.environ | {_LOG: str(log), "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -114,7 +114,7 @@ def _killed(child: subprocess.Popen[str], *, worker: bool) -> str:
     """Kill the study, or one of its processes; what was killed."""
     if worker:
         threads = Path(f"/proc/{child.pid}/task").glob("*/children")
-        own = [int(n) for thread in threads for n in thread.read_text().split()]
+        own = [int(n) for thread in threads for n in thread.read_text(encoding="utf-8").split()]
         running = [n for n in own if b"spawn_main" in Path(f"/proc/{n}/cmdline").read_bytes()]
         if running:
             os.kill(running[0], signal.SIGKILL)

@@ -47,15 +47,15 @@ def test_c_sources_call_neither_a_library_nor_an_allocator(folder):
 def test_a_recorded_tick_that_differs_fails(folder):
     if shutil.which("gcc") is None:
         pytest.skip("needs a C compiler")
-    text = (folder / "main.c").read_text()
+    text = (folder / "main.c").read_text(encoding="utf-8")
     start = text.index("torques[] = {") + len("torques[] = {")
-    (folder / "wrong.c").write_text(text[:start] + "1" + text[start:])
+    (folder / "wrong.c").write_text(text[:start] + "1" + text[start:], encoding="utf-8")
     run("gcc", "-std=c11", "-O0", *SOURCES[:2], "wrong.c", "-o", "wrong", "-lm", folder=folder)
     assert subprocess.run("./wrong", cwd=folder, check=False, capture_output=True).returncode == 1
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     still = co.integral(lambda now: ca.sumsqr(now.tau) + ca.sumsqr(now.q))
     hold = co.Problem(two_link(), 0.5, still, [co.initial(q=0.0, qd=0.0)])
     controller = co.control.receding(hold, co.BSpline(5), tick=0.02)

@@ -226,7 +226,7 @@ def run(study, tmp_path) -> dict[str, float]:
         name: tmp_path / f"study.{end}" for name, end in (("figure", "png"), ("animation", "html"), ("json", "json"))
     }
     numbers = study.main(["--quick", *(word for name, file in files.items() for word in (f"--{name}", str(file)))])
-    assert json.loads(files["json"].read_text()) == numbers
+    assert json.loads(files["json"].read_text(encoding="utf-8")) == numbers
     assert files["figure"].stat().st_size > 100_000
     assert files["animation"].stat().st_size > 50_000
     for kind in ("iterations", "seconds", "cost"):

@@ -255,7 +255,7 @@ def test_the_papers_comparison(tmp_path, capsys):
     numbers = colloc.studies.descents.two_link.main(
         ["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")]
     )
-    assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
+    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == numbers
     assert (tmp_path / "figure.png").stat().st_size > 20_000
     for kind in ("iterations", "seconds", "cost"):
         assert {f"{kind}.{name}" for name in ("newton", "bfgs", "steepest_descent", "ipopt")} <= set(numbers)

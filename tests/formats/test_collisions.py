@@ -50,8 +50,8 @@ MJCF = """<mujoco model="arm"><asset><mesh name="wedge" vertex="{wedge}"/></asse
 
 def urdf(folder: Path) -> co.formats.Reading:
     lines = [f"v {x} {y} {z}" for x, y, z in WEDGE] + ["f 1 2 3", "f 1 2 4", "f 2 3 4", "f 3 1 4", "f 1 2 5"]
-    (folder / "wedge.obj").write_text("\n".join(lines))
-    (folder / "arm.urdf").write_text(URDF)
+    (folder / "wedge.obj").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "arm.urdf").write_text(URDF, encoding="utf-8")
     return co.formats.from_urdf(folder / "arm.urdf")
 
 
@@ -90,7 +90,7 @@ def _world(model: co.Model, shape: Any, q: ca.SX) -> ca.SX:
 
 def test_distances_between_shapes_of_mjcf_are_those_of_mujoco(tmp_path):
     path = tmp_path / "arm.xml"
-    path.write_text(MJCF.format(wedge=" ".join(map(str, (0.1 * WEDGE).ravel()))))
+    path.write_text(MJCF.format(wedge=" ".join(map(str, (0.1 * WEDGE).ravel()))), encoding="utf-8")
     reading = co.formats.from_mjcf(path)
     table, bar, palm, drum, ball = shapes = co.formats.collision_shapes(reading)
     assert [shape.label for shape in shapes] == ["world", "upper", "fore", "hand", "hand 2"]
@@ -143,7 +143,7 @@ def test_meshes_are_read_from_text_and_binary(tmp_path):
         + "endloop\nendfacet\n"
         for facet in corners
     )
-    (tmp_path / "text.stl").write_text(f"solid wedge\n{facets}endsolid\n")
+    (tmp_path / "text.stl").write_text(f"solid wedge\n{facets}endsolid\n", encoding="utf-8")
     binary = b"solid".ljust(80) + struct.pack("<I", 2)
     for facet in corners:
         binary += struct.pack("<12fH", 0, 0, 0, *facet.ravel(), 0)
@@ -151,7 +151,7 @@ def test_meshes_are_read_from_text_and_binary(tmp_path):
     wanted = np.unique(WEDGE[:4], axis=0)
     for name in ("text.stl", "binary.STL"):
         np.testing.assert_allclose(co.formats.mesh_vertices(tmp_path / name), wanted)
-    (tmp_path / "empty.obj").write_text("o nothing\n")
+    (tmp_path / "empty.obj").write_text("o nothing\n", encoding="utf-8")
     with pytest.raises(co.InputError, match="has no vertices"):
         co.formats.mesh_vertices(tmp_path / "empty.obj")
     with pytest.raises(co.InputError, match=r"read from .obj and .stl files, got 'a.dae'"):
@@ -160,13 +160,13 @@ def test_meshes_are_read_from_text_and_binary(tmp_path):
 
 def test_what_cannot_be_read_is_left_out_by_name(tmp_path):
     text = URDF.replace("wedge.obj", "wedge.dae").replace("<sphere", "<torus")
-    (tmp_path / "arm.urdf").write_text(text)
+    (tmp_path / "arm.urdf").write_text(text, encoding="utf-8")
     reading = co.formats.from_urdf(tmp_path / "arm.urdf")
     with pytest.warns(co.support.InputWarning, match=r"fore \(no file 'package://arm/wedge.dae'\), fore 2 \(a torus\)"):
         shapes = co.formats.collision_shapes(reading)
     assert len(shapes) == 2
-    (tmp_path / "arm.urdf").write_text(URDF.replace('radius="0.05"', 'radius="big"'))
-    (tmp_path / "wedge.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1")
+    (tmp_path / "arm.urdf").write_text(URDF.replace('radius="0.05"', 'radius="big"'), encoding="utf-8")
+    (tmp_path / "wedge.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1", encoding="utf-8")
     with pytest.raises(co.InputError, match="radius of the sphere of 'fore' must be 1 number, got 'big'"):
         co.formats.collision_shapes(co.formats.from_urdf(tmp_path / "arm.urdf"))
 
@@ -187,7 +187,7 @@ SCENES = {
 def test_a_file_in_which_nothing_moves_is_a_scene_of_obstacles(tmp_path, file):
     """A point passes over the lamp, which stands in its way, in the place that the scene is given."""
     path = tmp_path / file
-    path.write_text(SCENES[file])
+    path.write_text(SCENES[file], encoding="utf-8")
     reading = (co.formats.from_urdf if path.suffix == ".urdf" else co.formats.from_mjcf)(path)
     assert reading.model.n == 0
     assert "no body of 'table' moves: its shapes are fixed to the world" in str(reading)

@@ -36,7 +36,7 @@ def urdf(tmp_path: Path) -> Callable[..., Path]:
         numbers = {"effort": effort, "lower": lower, "upper": upper, "speed": speed}
         links = (LINK.format(k=k, parent="base" if k == 1 else f"l{k - 1}", **numbers) for k in (1, 2))
         path = tmp_path / "arm.urdf"
-        path.write_text(URDF.format(links="".join(links)))
+        path.write_text(URDF.format(links="".join(links)), encoding="utf-8")
         return path
 
     return written
@@ -65,7 +65,7 @@ def test_limits_are_replaced_scaled_and_lifted(urdf, change, of, expected):
 
 def test_limits_in_the_files_of_other_programs(tmp_path):
     path = tmp_path / "arm.osim"
-    path.write_text(OSIM)
+    path.write_text(OSIM, encoding="utf-8")
     assert limits(from_osim(path, limits={"position": 0.5, "torque": (-9, 9)}), "position") == [(-0.75, 0.75)]
     assert limits(from_osim(path, limits={"torque": (-9, 9)}), "torque") == [(-9, 9)]
 
@@ -73,7 +73,7 @@ def test_limits_in_the_files_of_other_programs(tmp_path):
 def test_limits_in_mjcf(tmp_path):
     pytest.importorskip("mujoco")
     path = tmp_path / "arm.xml"
-    path.write_text(MJCF)
+    path.write_text(MJCF, encoding="utf-8")
     assert limits(from_mjcf(path), "torque") == [(-30, 30)]
     assert limits(from_mjcf(path, limits={"torque": {"j1": 2.0}}), "torque") == [(-60, 60)]
 
@@ -123,7 +123,9 @@ def test_limits_that_leave_no_room_are_refused_with_the_argument_that_replaces_a
 
 def test_a_limit_that_is_no_number_is_refused_with_the_argument_that_does_without_it(urdf):
     path = urdf()
-    path.write_text(path.read_text().replace('velocity="3.0"', "velocity='3.0&quot;'", 1))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('velocity="3.0"', "velocity='3.0&quot;'", 1), encoding="utf-8"
+    )
     words = (
         r"""velocity of limit of joint 'j1' must be a finite number, got '3.0"'; limits=(.*) does without it \(line"""
     )
@@ -155,7 +157,7 @@ def test_position_limits_of_zero_width_at_zero_raise_a_warning_with_the_argument
     joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</joint>'
     limit = '<limit lower="0" upper="0" effort="1" velocity="1"/>'
     path = tmp_path / "a.urdf"
-    path.write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint.format(limit)}</robot>')
+    path.write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint.format(limit)}</robot>', encoding="utf-8")
     with pytest.warns(
         co.support.InputWarning, match=r"joint j cannot move: position limits are 0 to 0; limits=\{'posi"
     ):

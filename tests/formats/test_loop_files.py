@@ -40,8 +40,8 @@ def four_bar() -> str:
 
 
 def read(folder: Path, content: Any, name: str = "robot.json", **options: Any) -> co.formats.Reading:
-    (folder / "robot.urdf").write_text(four_bar())
-    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    (folder / "robot.urdf").write_text(four_bar(), encoding="utf-8")
+    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return co.formats.from_urdf(folder / "robot.urdf", loops=folder / name, **options)
 
 

@@ -56,7 +56,7 @@ def random_file(rng: np.random.Generator, equality: str = "") -> str:
 
 def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "model.xml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -545,7 +545,8 @@ def test_the_slides_of_a_free_joint_are_resisted_by_angles_too(tmp_path):
 def test_includes_and_defaults_are_mujocos_business(tmp_path):
     (tmp_path / "arm.xml").write_text(
         '<mujocoinclude><body name="arm"><joint name="turn"/><geom size="0.1" mass="2" pos="1 0 0"/></body>'
-        "</mujocoinclude>"
+        "</mujocoinclude>",
+        encoding="utf-8",
     )
     text = (
         '<mujoco><default><joint axis="0 1 0" damping="0.7"/></default><worldbody><include file="arm.xml"/></worldbody>'
@@ -575,7 +576,7 @@ def test_what_mujoco_refuses_is_refused_in_its_words(tmp_path, case):
 
 def test_entities_are_not_expanded_and_name_no_other_files(tmp_path):
     secret = tmp_path / "secret.txt"
-    secret.write_text("secret")
+    secret.write_text("secret", encoding="utf-8")
     types = f'<!DOCTYPE r [<!ENTITY a SYSTEM "file://{secret}"><!ENTITY b "&a;&a;">]>'
     model = co.formats.from_mjcf(written(tmp_path, types + MOTORS.replace('name="a"', 'name="&a;&b;"', 1))).model
     assert model.bodies[0].name == "&a;&b;"

@@ -34,7 +34,7 @@ ARM = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
 @pytest.fixture(scope="module")
 def file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("mjcf") / "arm.xml"
-    path.write_text(ARM)
+    path.write_text(ARM, encoding="utf-8")
     return path
 
 
@@ -66,7 +66,7 @@ def test_lengths_and_moment_arms_are_those_of_mujoco(file, reading):
 def test_a_tendon_stays_on_its_side_of_a_ball_as_in_mujoco(tmp_path):
     """Also the longer way round, after the straight line has left the ball."""
     aside = ARM.replace('<geom geom="ball"/>', '<geom geom="ball" sidesite="side"/>')
-    (path := tmp_path / "aside.xml").write_text(aside)
+    (path := tmp_path / "aside.xml").write_text(aside, encoding="utf-8")
     model, q = mujoco.MjModel.from_xml_path(str(path)), ca.SX.sym("q", 2)
     data, reading = mujoco.MjData(model), co.formats.from_mjcf(path)
     lengths = co.muscles.path_lengths(reading.model, reading.muscles.muscles, q)
@@ -83,7 +83,9 @@ def test_a_tendon_stays_on_its_side_of_a_ball_as_in_mujoco(tmp_path):
 def test_a_tendon_through_a_ring_or_a_sheath_is_held_inside_as_in_mujoco(tmp_path):
     """With a side site inside of a geom the tendon touches it at one point, where the straight line misses it."""
     inside = ARM.replace('<geom geom="ball"/>', '<geom geom="ball" sidesite="side"/>')
-    (path := tmp_path / "inside.xml").write_text(inside.replace('pos="-0.06 0 -0.3"', 'pos="0.01 0 -0.305"'))
+    (path := tmp_path / "inside.xml").write_text(
+        inside.replace('pos="-0.06 0 -0.3"', 'pos="0.01 0 -0.305"'), encoding="utf-8"
+    )
     model, q = mujoco.MjModel.from_xml_path(str(path)), ca.SX.sym("q", 2)
     data, reading = mujoco.MjData(model), co.formats.from_mjcf(path)
     surfaces = [record.points[1] for record in reading.muscle_data]
@@ -108,7 +110,9 @@ def test_a_tendon_through_a_ring_or_a_sheath_is_held_inside_as_in_mujoco(tmp_pat
 
 def test_a_geom_with_an_end_of_the_tendon_inside_is_left_out(tmp_path):
     """MuJoCo leads no tendon round it; sites and geoms of one body are so in all postures."""
-    (path := tmp_path / "held.xml").write_text(ARM.replace('pos="-0.05 0.01 -0.1"', 'pos="-0.01 0.01 -0.29"'))
+    (path := tmp_path / "held.xml").write_text(
+        ARM.replace('pos="-0.05 0.01 -0.1"', 'pos="-0.01 0.01 -0.29"'), encoding="utf-8"
+    )
     reading, model = co.formats.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
     assert reading.left_out[1] == (
         "1 geom with an end of the tendon inside, round which MuJoCo does not lead it, of muscles: extensor"

@@ -41,7 +41,7 @@ def random_states(name: str, count: int = 3) -> list[State]:
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads(KEPT.read_text())
+    return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
 def length_of(record: co.formats.MuscleData, model: co.Model, q: ca.SX) -> ca.SX:
@@ -182,10 +182,10 @@ def test_a_problem_of_joints_that_follow_polynomials_is_solved():
 
 
 def test_what_a_locked_coordinate_moves_is_where_it_holds_it(tmp_path):
-    text = path_of("leg").read_text()
+    text = path_of("leg").read_text(encoding="utf-8")
     locked = text.replace("<range>-2 0.2</range>", "<range>-2 0.2</range><locked>true</locked>", 1)
     path = tmp_path / "locked.osim"
-    path.write_text(locked)
+    path.write_text(locked, encoding="utf-8")
     still, free = co.formats.from_osim(path), co.formats.from_osim(path_of("leg"))
     assert "bend" not in still.model.joint_names
     q = np.full(still.model.n, 0.1)
@@ -196,7 +196,7 @@ def test_what_a_locked_coordinate_moves_is_where_it_holds_it(tmp_path):
 
 
 def test_constraints_close_loops(tmp_path):
-    text = path_of("joints").read_text()
+    text = path_of("joints").read_text(encoding="utf-8")
     constraints = """<ConstraintSet name="constraintset"><objects>
       <WeldConstraint name="welded"><socket_frame1>/ground</socket_frame1>
         <socket_frame2>/jointset/weld/weld_body_offset</socket_frame2></WeldConstraint>
@@ -204,7 +204,7 @@ def test_constraints_close_loops(tmp_path):
         <socket_body_2>/bodyset/planar_body</socket_body_2><location_body_1>0.1 0.2 0.3</location_body_1>
       </PointConstraint></objects></ConstraintSet>"""
     path = tmp_path / "loops.osim"
-    path.write_text(text.replace("<BodySet", f"{constraints}<BodySet"))
+    path.write_text(text.replace("<BodySet", f"{constraints}<BodySet"), encoding="utf-8")
     welded, pinned = co.formats.from_osim(path).loops
     assert (welded.name, welded.first.body, welded.second.body) == ("welded", None, "weld_body")
     assert (pinned.name, pinned.first.body, pinned.second.body) == ("pinned", "ball_body", "planar_body")
@@ -274,7 +274,7 @@ PENDULUM = """<OpenSimDocument Version="40000">
 )
 def test_bad_files_are_refused_by_name_and_line(tmp_path, old, new, words):
     path = tmp_path / "bad.osim"
-    path.write_text(PENDULUM.replace(old, new))
+    path.write_text(PENDULUM.replace(old, new), encoding="utf-8")
     with pytest.raises(co.InputError, match=words):
         co.formats.from_osim(path)
 
@@ -302,10 +302,10 @@ def test_bad_files_are_refused_by_name_and_line(tmp_path, old, new, words):
     ],
 )
 def test_joints_that_cannot_be_are_refused(tmp_path, old, new, words):
-    text = path_of("leg").read_text()
+    text = path_of("leg").read_text(encoding="utf-8")
     assert old in text
     path = tmp_path / "bad.osim"
-    path.write_text(text.replace(old, new))
+    path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(co.InputError, match=words):
         co.formats.from_osim(path)
 
@@ -326,7 +326,9 @@ def test_the_shoulder_is_read_with_all_that_it_says():
 
 def test_corners_of_straight_pieces_are_rounded_and_said(tmp_path):
     path = tmp_path / "corner.osim"
-    path.write_text(path_of("shoulder").read_text().replace("-0.5 0 0.25", "-0.5 0 0.5"))
+    path.write_text(
+        path_of("shoulder").read_text(encoding="utf-8").replace("-0.5 0 0.25", "-0.5 0 0.5"), encoding="utf-8"
+    )
     reading = co.formats.from_osim(path)
     curve = reading.model.couplings["turn"].curve
     assert isinstance(curve, co.model.RoundedLine)
@@ -368,7 +370,7 @@ def test_where_three_axes_turn_with_one_coordinate_power_is_the_rate_of_opensims
     text = PENDULUM.replace("</coordinates>", f"</coordinates><SpatialTransform>{turns}{slides}</SpatialTransform>")
     text = text.replace("PinJoint", "CustomJoint").replace('"angle"', '"bend"')
     text = text.replace("<mass>1</mass>", "<mass>1</mass><mass_center>0.1 -0.5 0.2</mass_center>")
-    (tmp_path / "turning.osim").write_text(text)
+    (tmp_path / "turning.osim").write_text(text, encoding="utf-8")
     model = co.formats.from_osim(tmp_path / "turning.osim").model
     said = run_opensim(TURNING, tmp_path).split("\n")[-2].split()
     power, rate = float(said[1]), float(said[3])
@@ -389,7 +391,9 @@ def write() -> None:
         ]
         for name in FILES
     }
-    KEPT.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in kept.items()) + "\n}\n")
+    KEPT.write_text(
+        "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in kept.items()) + "\n}\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def _crossed(muscles: co.muscles.Muscles) -> list[set[str]]:
 
 def test_springs_of_a_file_swing_as_their_equation_says(tmp_path):
     """A mass of 0.3 kg m2 on a damped spring: a passive motion, in closed form."""
-    (tmp_path / "pendulum.osim").write_text(PENDULUM)
+    (tmp_path / "pendulum.osim").write_text(PENDULUM, encoding="utf-8")
     reading = co.formats.from_osim(tmp_path / "pendulum.osim")
     (wire,) = reading.springs
     assert isinstance(wire, co.Spring)

@@ -103,7 +103,7 @@ for row in STATES:
 
 @pytest.fixture
 def reading(tmp_path: Path) -> co.formats.Reading:
-    (tmp_path / "leg.osim").write_text(leg())
+    (tmp_path / "leg.osim").write_text(leg(), encoding="utf-8")
     return co.formats.from_osim(tmp_path / "leg.osim")
 
 
@@ -134,7 +134,7 @@ def test_opensim_says_so(reading, tmp_path):
 
 @pytest.mark.parametrize("expression", ["q+", "__import__('os')", "q.real", "speed", "exp(q", "[q]", "open(q)", "q==1"])
 def test_what_is_no_expression_is_refused_with_its_line(expression: str, tmp_path: Path):
-    (tmp_path / "bad.osim").write_text(leg().replace("+sin(q)", f"+{expression}"))
+    (tmp_path / "bad.osim").write_text(leg().replace("+sin(q)", f"+{expression}"), encoding="utf-8")
     with pytest.raises(co.InputError, match=r"expression must be of q and qdot, with .* \(line 1\)"):
         co.formats.from_osim(tmp_path / "bad.osim")
 

@@ -43,7 +43,7 @@ open("answers.json", "w").write(json.dumps(rows))
 def asked(folder: Path) -> np.ndarray:
     """Frames in OpenSim, shape (postures, bodies, 3, 4)."""
     run_opensim(SCRIPT.format(file=str(FILE), postures=POSTURES.tolist(), names=NAMES, bodies=BODIES), folder)
-    return np.array(json.loads((folder / "answers.json").read_text()))
+    return np.array(json.loads((folder / "answers.json").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def frames_of(reading: co.formats.Reading) -> np.ndarray:
 def test_bodies_are_where_they_are_in_opensim(reading):
     """Exactly where the arc bends about one axis; elsewhere its end is off by no more than the report says."""
     assert reading.model.joint_names == NAMES
-    here, there = frames_of(reading), np.array(json.loads(KEPT.read_text()))
+    here, there = frames_of(reading), np.array(json.loads(KEPT.read_text(encoding="utf-8")))
     np.testing.assert_allclose(here[..., :3], there[..., :3], atol=1e-12)
     np.testing.assert_allclose(here[:3, ..., 3], there[:3, ..., 3], atol=2e-9)
     off = np.abs(here[3:, ..., 3] - there[3:, ..., 3]).max()
@@ -91,11 +91,11 @@ def test_the_error_of_the_arc_is_the_largest_over_its_ranges():
 
 @needs_opensim
 def test_what_is_kept_is_what_opensim_says(tmp_path):
-    np.testing.assert_allclose(asked(tmp_path), json.loads(KEPT.read_text()), atol=1e-10)
+    np.testing.assert_allclose(asked(tmp_path), json.loads(KEPT.read_text(encoding="utf-8")), atol=1e-10)
 
 
 if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        KEPT.write_text(json.dumps(np.round(asked(Path(folder)), 12).tolist()) + "\n")
+        KEPT.write_text(json.dumps(np.round(asked(Path(folder)), 12).tolist()) + "\n", encoding="utf-8")

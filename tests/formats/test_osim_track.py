@@ -14,7 +14,7 @@ from tests.support.opensim import ask_opensim, needs_opensim, run_opensim
 def test_angles_and_torques_are_found_and_a_hinge_misses_them(tmp_path):
     file = tmp_path / "numbers.json"
     numbers = osim_track.main(["--quick", "--json", str(file), "--figure", str(tmp_path / "figure.png")])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     assert numbers["solved.splines"] == numbers["solved.hinge"] == 1
     assert numbers["left_out"] == 0
     assert numbers["marker_rms.splines"] == pytest.approx(0.003, rel=0.02)  # the noise

@@ -38,7 +38,7 @@ open("answers.json", "w").write(json.dumps(answers))
 
 def asked(folder: Path) -> dict[str, list[list[float]]]:
     run_opensim(SCRIPT.format(file=str(FILE), postures=POSTURES.tolist()), folder)
-    return json.loads((folder / "answers.json").read_text())
+    return json.loads((folder / "answers.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def reading() -> co.formats.Reading:
 @pytest.fixture(scope="module")
 def both(reading) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By muscle, lengths and moment arms here and in OpenSim, each shape (postures, 4) [m]."""
-    kept, q = json.loads(KEPT.read_text()), ca.SX.sym("q", 3)
+    kept, q = json.loads(KEPT.read_text(encoding="utf-8")), ca.SX.sym("q", 3)
     muscles = [co.muscles.from_file(record) for record in reading.muscle_data]
     lengths = co.muscles.path_lengths(reading.model, muscles, q)
     here = ca.Function("here", [q], [ca.horzcat(lengths, -ca.jacobian(lengths, q))])
@@ -91,7 +91,7 @@ def test_surfaces_lie_between_the_points_where_the_muscle_touches_them(reading):
 
 @needs_opensim
 def test_what_is_kept_is_what_opensim_says(tmp_path):
-    kept, answers = json.loads(KEPT.read_text()), asked(tmp_path)
+    kept, answers = json.loads(KEPT.read_text(encoding="utf-8")), asked(tmp_path)
     for name, rows in answers.items():
         np.testing.assert_allclose(kept[name], rows, atol=1e-8)
 
@@ -100,4 +100,4 @@ if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        KEPT.write_text(json.dumps(asked(Path(folder))) + "\n")
+        KEPT.write_text(json.dumps(asked(Path(folder))) + "\n", encoding="utf-8")

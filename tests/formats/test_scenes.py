@@ -27,7 +27,7 @@ def _from_mjcf(path):
 
 @pytest.mark.parametrize(("text", "read"), [(URDF, co.formats.from_urdf), (MJCF, _from_mjcf)])
 def test_what_stands_in_a_file_is_shapes_in_the_world_with_the_names_of_its_links(tmp_path, text, read):
-    (path := tmp_path / "cell.xml").write_text(text)
+    (path := tmp_path / "cell.xml").write_text(text, encoding="utf-8")
     reading = read(path)
     desk, post = co.formats.collision_shapes(reading)
     assert (desk.label, desk.body, post.label, post.body) == ("desk", None, "post", None)
@@ -41,7 +41,7 @@ def test_what_stands_in_a_file_is_shapes_in_the_world_with_the_names_of_its_link
 
 
 def test_an_arm_goes_round_what_stands_in_a_file(tmp_path):
-    (path := tmp_path / "cell.urdf").write_text(URDF)
+    (path := tmp_path / "cell.urdf").write_text(URDF, encoding="utf-8")
     desk, _ = co.formats.collision_shapes(co.formats.from_urdf(path))
     fore = co.Capsule("elbow", (-0.4, 0, 0), (0, 0, 0), radius=0.02)
     ends = [co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(1.4, -0.6), qd=0.0)]
@@ -63,13 +63,15 @@ def test_an_inertia_without_mass_is_left_out_where_nothing_moves_it(tmp_path):
     arm = f"""<robot name="r"><link name="base"/><link name="sonar">{inertial}</link><link name="rod">{rod}</link>
     <joint name="s" type="fixed"><parent link="base"/><child link="sonar"/></joint>
     <joint name="j" type="continuous"><parent link="base"/><child link="rod"/></joint>{{more}}</robot>"""
-    (path := tmp_path / "r.urdf").write_text(arm.format(more=""))
+    (path := tmp_path / "r.urdf").write_text(arm.format(more=""), encoding="utf-8")
     reading = co.formats.from_urdf(path)
     assert any("link 'sonar' has no mass: its inertia, which nothing moves, is left out" in s for s in reading.changed)
     assert co.Evaluator(reading.model).torque([0.0], [0.0], [1.0]).item() == pytest.approx(1.0)
     carried = f"""<link name="eye">{inertial}</link>
     <joint name="e" type="fixed"><parent link="rod"/><child link="eye"/></joint>"""
-    path.write_text(arm.format(more=carried))  # the rod moves it: its inertia matters, and is left out only when asked
+    path.write_text(
+        arm.format(more=carried), encoding="utf-8"
+    )  # the rod moves it: its inertia matters, and is left out only when asked
     with pytest.raises(co.InputError, match=r"eye.*must be zero because its mass is zero.*nearest.*accepts it"):
         co.formats.from_urdf(path)
     assert co.formats.from_urdf(path, inertia="nearest").model.n == 1

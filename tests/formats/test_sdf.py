@@ -99,7 +99,7 @@ def random_robot(rng: np.random.Generator, count: int) -> tuple[str, str]:
 
 def read(folder: Path, content: str, **options: Any) -> co.formats.Reading:
     path = folder / "robot.sdf"
-    path.write_text(content if content.startswith("<sdf") else f'<sdf version="1.9">{content}</sdf>')
+    path.write_text(content if content.startswith("<sdf") else f'<sdf version="1.9">{content}</sdf>', encoding="utf-8")
     return co.formats.from_sdf(path, **options)
 
 
@@ -379,12 +379,12 @@ def test_rotors_and_limits_of_acceleration_are_those_of_drake(tmp_path: Path):
         "<drake:rotor_inertia>{}</drake:rotor_inertia></joint></model></sdf>"
     )
     path = tmp_path / "rotor.sdf"
-    path.write_text(text.format(7.5e-5))
+    path.write_text(text.format(7.5e-5), encoding="utf-8")
     reading = co.formats.from_sdf(path)
     assert reading.left_out == ()
     assert reading.model.joints[0].limits.acceleration == (-8.65, 8.65)
     # Steiner's moment of the rod, and the rotor's inertia times the ratio squared.
     assert co.Evaluator(reading.model).mass_matrix([0.3]).item() == pytest.approx(0.1 + 0.25 + 160**2 * 7.5e-5)
-    path.write_text(text.format(-1))
+    path.write_text(text.format(-1), encoding="utf-8")
     with pytest.raises(co.InputError, match=r"drake:rotor_inertia must not be negative, got -1 \(line 1\)"):
         co.formats.from_sdf(path)

@@ -37,7 +37,7 @@ def same(table: co.formats.TimeSeriesTable, other: co.formats.TimeSeriesTable) -
 
 
 def written(tmp_path: Path, name: str, content: str) -> Path:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path / name
 
 
@@ -138,7 +138,7 @@ def test_markers_come_back_to_the_bit(suffix: str, tmp_path: Path):
 
 def test_degrees_are_read_and_written_by_the_head(tmp_path: Path):
     co.formats.write_table(scalars(), tmp_path / "table.mot", degrees=True)
-    lines = (tmp_path / "table.mot").read_text().splitlines()
+    lines = (tmp_path / "table.mot").read_text(encoding="utf-8").splitlines()
     assert "inDegrees=yes" in lines
     hip = [float(line.split("\t")[1]) for line in lines[lines.index("endheader") + 2 :]]
     np.testing.assert_allclose(hip, np.degrees(NUMBERS[:, 0]), rtol=1e-15)

@@ -56,7 +56,7 @@ def random_urdf(rng: np.random.Generator, count: int) -> str:
 
 def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "robot.urdf"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -460,11 +460,13 @@ def test_postures_of_an_srdf_come_with_their_names(tmp_path):
         '<group_state name="up" group="h"><joint name="left" value="0.2"/></group_state><disable_collisions/>'
     )
     srdf = tmp_path / "hand.srdf"
-    srdf.write_text(f'<robot name="hand">{states}</robot>')
+    srdf.write_text(f'<robot name="hand">{states}</robot>', encoding="utf-8")
     reading = co.formats.from_urdf(written(tmp_path, hand()), srdf=srdf)
     assert dict(reading.postures) == {"home": {"left": 0.5}, "g/up": {"thumb": 0.1}, "h/up": {"left": 0.2}}
     assert "1 joint that the model does not have of posture 'home': right" in reading.left_out
-    srdf.write_text('<robot><group_state name="a">\n<joint name="left" value="x"/></group_state></robot>')
+    srdf.write_text(
+        '<robot><group_state name="a">\n<joint name="left" value="x"/></group_state></robot>', encoding="utf-8"
+    )
     with pytest.raises(co.InputError, match=r"value of joint 'left' in group state 'a' must be a finite.*\(line 2\)"):
         co.formats.from_urdf(written(tmp_path, hand()), srdf=srdf)
 
@@ -476,17 +478,17 @@ def test_macros_are_expanded_by_xacro(tmp_path):
         '<link name="a"/><link name="b"/><joint name="${n}_1" type="continuous"><parent link="a"/><child link="b"/>'
         '<axis xyz="0 0 ${1 + 1}"/></joint></robot>'
     )
-    path.write_text(macro)
+    path.write_text(macro, encoding="utf-8")
     if importlib.util.find_spec("xacro") is None:
         with pytest.raises(co.InputError, match=r"needs the package xacro, which is not installed: pip install"):
             co.formats.from_urdf(path)
         return
     assert co.formats.from_urdf(path).model.joint_names == ("joint_1",)
-    path.write_text(macro.replace("1 + 1", "1 +"))
+    path.write_text(macro.replace("1 + 1", "1 +"), encoding="utf-8")
     with pytest.raises(co.InputError, match="cannot be expanded by xacro"):
         co.formats.from_urdf(path)
     include = '<xacro:include filename="$(find none_description)/urdf/none.xacro"/>'
-    path.write_text(macro.replace("<link", include + "<link", 1))
+    path.write_text(macro.replace("<link", include + "<link", 1), encoding="utf-8")
     with pytest.raises(co.InputError, match=r"cannot be expanded by xacro: \$\(find \.\.\.\) asks ROS"):
         co.formats.from_urdf(path)
 

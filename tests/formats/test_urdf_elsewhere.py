@@ -82,7 +82,7 @@ def in_mujoco(path, motion) -> dict[str, float]:
 def test_models_that_mujoco_reads_without_help_have_no_element_for_it(tmp_path):
     rod = co.Body("rod", co.revolute((0, 0, 1)), mass=1.0, com=(0.0, -0.5, 0.0), inertia=(0.1, 0.01, 0.1))
     assert co.formats.to_urdf(co.Model([rod], (0.0, 0.0, -9.81)), tmp_path / "rod.urdf") == ()
-    assert "mujoco" not in (tmp_path / "rod.urdf").read_text()
+    assert "mujoco" not in (tmp_path / "rod.urdf").read_text(encoding="utf-8")
     assert mj.MjModel.from_xml_path(str(tmp_path / "rod.urdf")).nv == 1
 
 

@@ -44,7 +44,7 @@ def bodies(element: Element, parent: str | None) -> Iterator[co.Body]:
 
 def test_a_format_of_ones_own_moves_as_in_its_own_program(tmp_path):
     path = tmp_path / "hung.xml"
-    path.write_text(HUNG)
+    path.write_text(HUNG, encoding="utf-8")
     model, rng = from_mjcf(str(path)), np.random.default_rng(7)
     assert model.joint_names == ("along", "yaw", "swing")
     theirs = mj.MjModel.from_xml_string(HUNG)
@@ -68,6 +68,6 @@ def test_a_format_of_ones_own_moves_as_in_its_own_program(tmp_path):
 )
 def test_what_is_wrong_with_a_file_is_said_by_name(tmp_path, text, message):
     path = tmp_path / "wrong.xml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(co.InputError, match=message):
         from_mjcf(str(path))

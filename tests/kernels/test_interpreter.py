@@ -204,7 +204,7 @@ def test_without_a_compiler_nothing_is_said(monkeypatch, tmp_path):
 def test_a_compiler_that_fails_is_warned_of_once(monkeypatch, tmp_path):
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path / "cache"))
     broken = Path(tmp_path) / "cc"
-    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
     broken.chmod(0o755)
     monkeypatch.setattr(interpreters, "_failed", [])
     kernel, options = Kernel(random_function(np.random.default_rng(0), 20)), Compile(compiler=str(broken))

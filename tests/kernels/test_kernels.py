@@ -249,7 +249,7 @@ def test_evaluation_when_no_thread_can_be_had(sums):
     inputs = random_inputs(np.random.default_rng(0), sums.kernels["small"], 50_000)
     out = library.evaluate("small", inputs)
     expected = out[0].copy()
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + 2**20, limits[1]))  # less than the stack of a thread
     try:
@@ -430,7 +430,7 @@ def test_no_compiler_warns_of_what_is_written_by_hand(lanes, tmp_path):
     vectors = vector_names(lanes, compiler.macros)
     kernel = Kernel(random_function(np.random.default_rng(0), 50))
     for text in (interpreter_source(lanes, vectors), sources([kernel], lanes, vectors)[0]):
-        (tmp_path / "all.c").write_text(text)
+        (tmp_path / "all.c").write_text(text, encoding="utf-8")
         words = [*compiler.command, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", str(tmp_path / "all.c")]
         run = subprocess.run(words, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr

@@ -44,7 +44,7 @@ def fake(tmp_path: Path, script: str) -> Compile:
     """A compiler that knows its macros, but does this instead of compiling."""
     path = tmp_path / "fake"
     real = " ".join(compiler_command(Compile()))
-    path.write_text(f'#!/bin/sh\ncase "$*" in *-dM*) exec {real} "$@";; esac\n{script}\n')
+    path.write_text(f'#!/bin/sh\ncase "$*" in *-dM*) exec {real} "$@";; esac\n{script}\n', encoding="utf-8")
     path.chmod(0o700)
     return Compile(compiler=str(path))
 
@@ -66,11 +66,11 @@ def test_no_compiler(monkeypatch, tmp_path):
 def test_command_that_is_no_compiler(tmp_path):
     for name, script in (("silent", ""), ("failing", "echo wrong machine >&2; exit 1")):
         path = tmp_path / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         path.chmod(0o700)
         with pytest.raises(CompileError, match="no working GCC or Clang"):
             build(kernels(), Compile(compiler=str(path)))
-    path.write_text("neither a program nor a script with an interpreter")
+    path.write_text("neither a program nor a script with an interpreter", encoding="utf-8")
     with pytest.raises(CompileError, match="no working GCC or Clang"):
         build(kernels(), Compile(compiler=str(path)))
 
@@ -95,7 +95,7 @@ def test_compiler_that_fails(cache, tmp_path, script, message):
 
 def test_library_without_kernels_is_refused(cache, tmp_path):
     empty = tmp_path / "empty.c"
-    empty.write_text("")
+    empty.write_text("", encoding="utf-8")
     real = " ".join(compiler_command(Compile()))
     options = fake(
         tmp_path, f'for word; do case $last in -o) {real} -shared -fPIC {empty} -o "$word";; esac; last=$word; done'
@@ -146,7 +146,7 @@ def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
 def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "PATIENCE", 0.3)
     path = tmp_path / "dumb"
-    path.write_text("#!/bin/sh\nsleep 100\n")
+    path.write_text("#!/bin/sh\nsleep 100\n", encoding="utf-8")
     path.chmod(0o700)
     with pytest.raises(CompileError, match="took longer than"):
         build(kernels(), Compile(compiler=str(path)))
@@ -165,7 +165,7 @@ def ended(pid: int) -> bool:
     """Whether a process has ended within half a minute; a zombie counts as ended."""
     for _ in range(600):
         with suppress(FileNotFoundError):
-            if ") Z" not in Path(f"/proc/{pid}/stat").read_text():
+            if ") Z" not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8"):
                 time.sleep(0.05)
                 continue
         return True
@@ -178,13 +178,13 @@ def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
     process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     for _ in range(3000):  # a minute, on a busy machine
         time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
             break
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
     assert left(cache) == []
-    assert ended(int((tmp_path / "pid").read_text()))
+    assert ended(int((tmp_path / "pid").read_text(encoding="utf-8")))
     check()
 
 
@@ -194,11 +194,11 @@ def test_a_hung_compiler_dies_with_its_parent(cache, tmp_path):
     process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
     for _ in range(3000):
         time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
             break
     process.kill()
     process.wait()
-    assert ended(int((tmp_path / "pid").read_text()))
+    assert ended(int((tmp_path / "pid").read_text(encoding="utf-8")))
 
 
 def test_ctrl_c_while_a_compiler_starts_is_put_off():
@@ -226,7 +226,7 @@ def test_two_processes_compile_the_same(cache):
 
 
 def test_cache_that_is_a_file(cache):
-    cache.write_text("")
+    cache.write_text("", encoding="utf-8")
     with pytest.raises(CompileError, match=f"cannot write compiled kernels to {cache}"):
         build(kernels(), Compile())
     assert not cached(kernels(), Compile())
@@ -300,13 +300,13 @@ def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
     cache.mkdir(mode=0o700)
     for name, age in (("build-old", 1e6), ("build-new", 10)):  # without a lock, the new one perhaps not yet
         (cache / name).mkdir()
-        (cache / name / "0.c").write_text("")
+        (cache / name / "0.c").write_text("", encoding="utf-8")
         make_older(cache / name, age)
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100")
     process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
     for _ in range(3000):
         time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
             break
     (own,) = set(left(cache)) - {"build-new"}
     path = check()

@@ -216,7 +216,7 @@ def test_code_is_kept_once_and_cannot_be_written(folder):
 
 def executable() -> set[tuple[str, str]]:
     """The ends and the rights of all memory that is executable and belongs to no file."""
-    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    lines = [line.split() for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()]
     return {(words[0], words[1]) for words in lines if "x" in words[1] and len(words) == 5}
 
 

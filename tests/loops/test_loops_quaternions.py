@@ -228,7 +228,7 @@ FLOATING = """<mujoco><compiler angle="radian"/><option gravity="0.5 -1 -9.81"/>
 
 def test_a_floating_chain_of_a_file_obeys_mujocos_equations_of_motion(tmp_path: Any):
     """M qdd + bias = tau + J' mu and J qdd + J' qd = 0, with mass matrix, bias and Jacobians of points by MuJoCo."""
-    (tmp_path / "floating.xml").write_text(FLOATING)
+    (tmp_path / "floating.xml").write_text(FLOATING, encoding="utf-8")
     reading = co.formats.from_mjcf(tmp_path / "floating.xml", balls="quaternion")
     theirs = mj.MjModel.from_xml_string(FLOATING)
     theirs.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONTACT)

@@ -426,7 +426,7 @@ def test_what_takes_one_coordinate_a_joint_says_so():
 
 def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
     ours, xml = floating_arm()
-    (tmp_path / "arm.xml").write_text(xml)
+    (tmp_path / "arm.xml").write_text(xml, encoding="utf-8")
     reading = co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion")
     rng = np.random.default_rng(8)
     q, qd, qdd = rng.normal(size=12), rng.normal(size=10), rng.normal(size=10)
@@ -435,7 +435,7 @@ def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
     first, second = co.Evaluator(ours), co.Evaluator(reading.model)
     assert second.torque(q, qd, qdd) == pytest.approx(first.torque(q, qd, qdd), rel=1e-11)
     off_centre = xml.replace('<joint type="ball"/>', '<joint type="ball" pos="0.05 -0.02 0.03"/>')
-    (tmp_path / "arm.xml").write_text(off_centre)
+    (tmp_path / "arm.xml").write_text(off_centre, encoding="utf-8")
     shifted = co.Evaluator(co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion").model)
     theirs = mj.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
     data = mj.MjData(theirs)
@@ -445,7 +445,7 @@ def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
     assert shifted.torque(q, qd, qdd) == pytest.approx(data.qfrc_inverse, rel=1e-10)
     text = """<robot name="r"><link name="hull"><inertial><mass value="2"/><origin xyz="0.1 0 0.2"/>
       <inertia ixx="0.3" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.4"/></inertial></link></robot>"""
-    (tmp_path / "hull.urdf").write_text(text)
+    (tmp_path / "hull.urdf").write_text(text, encoding="utf-8")
     hull = co.formats.from_urdf(tmp_path / "hull.urdf", base="free", balls="quaternion").model
     assert hull.position_names[3:] == ("hull_qw", "hull_qx", "hull_qy", "hull_qz")
     attitude = Rotation.from_quat(rng.normal(size=4)).as_quat()

@@ -486,10 +486,15 @@ def test_tables_of_segments_that_cannot_be(tmp_path, old, new, message):
 
 def test_a_table_of_ones_own(tmp_path):
     own = tmp_path / "own.csv"
-    own.write_text((DATA / "human_segments.csv").read_text("utf-8").replace("female,", "girl,").replace("male,", "x,"))
+    own.write_text(
+        (DATA / "human_segments.csv").read_text("utf-8").replace("female,", "girl,").replace("male,", "x,"),
+        encoding="utf-8",
+    )
     with pytest.raises(co.InputError, match=r"own.csv has no row for male lower_trunk"):
         human55(segments=own)
-    own.write_text((DATA / "human_segments.csv").read_text("utf-8").replace("0.4222,14.16", "0.4722,14.16"))
+    own.write_text(
+        (DATA / "human_segments.csv").read_text("utf-8").replace("0.4222,14.16", "0.4722,14.16"), encoding="utf-8"
+    )
     longer = human55(segments=own).model
     assert float(longer.bodies[longer.index("hip_rotation_r")].joint.after[2, 3]) < -0.45
 

@@ -13,7 +13,7 @@ from colloc.models.panda import panda
 from colloc.muscles.path import symbolic_instant
 
 # OpenSim 4.6 at random states: generalised forces, trace of the mass matrix; of the right leg lengths, moment arms [m].
-OPENSIM = json.loads((Path(__file__).parent / "muscle_human.json").read_text())
+OPENSIM = json.loads((Path(__file__).parent / "muscle_human.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

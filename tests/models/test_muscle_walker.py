@@ -12,7 +12,7 @@ from colloc.models.muscle_walker import MuscleWalker, muscle_walker
 from colloc.muscles.path import symbolic_instant
 
 # OpenSim 4.6 at random postures: lengths [m], moment arms [m], trace of the mass matrix.
-POSTURES = json.loads((Path(__file__).parent / "muscle_walker.json").read_text())["postures"]
+POSTURES = json.loads((Path(__file__).parent / "muscle_walker.json").read_text(encoding="utf-8"))["postures"]
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ LONG = co.muscles.Muscle("long", PATH, 900.0, 0.15, 0.3)
 
 @pytest.fixture
 def model(tmp_path: Path) -> co.Model:
-    (tmp_path / "arm.xml").write_text(ARM)
+    (tmp_path / "arm.xml").write_text(ARM, encoding="utf-8")
     return co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion").model
 
 

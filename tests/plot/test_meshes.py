@@ -76,12 +76,12 @@ def arm(tmp_path: Path) -> co.formats.Reading:
     folder = tmp_path / "arm"
     folder.mkdir()
     lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in FACES]
-    (folder / "wedge.obj").write_text("\n".join(lines))
+    (folder / "wedge.obj").write_text("\n".join(lines), encoding="utf-8")
     facets = [f"facet normal 0 0 0\nouter loop\n{_vertices(CORNERS[face])}\nendloop\nendfacet" for face in FACES]
-    (folder / "wedge.stl").write_text("solid wedge\n" + "\n".join(facets) + "\nendsolid wedge\n")
+    (folder / "wedge.stl").write_text("solid wedge\n" + "\n".join(facets) + "\nendsolid wedge\n", encoding="utf-8")
     numbers = {"corners": " ".join(map(str, CORNERS.ravel())), "faces": " ".join(map(str, FACES.ravel()))}
-    (folder / "wedge.dae").write_text(DAE.format(**numbers))
-    (folder / "arm.urdf").write_text(URDF)
+    (folder / "wedge.dae").write_text(DAE.format(**numbers), encoding="utf-8")
+    (folder / "arm.urdf").write_text(URDF, encoding="utf-8")
     return co.formats.from_urdf(folder / "arm.urdf")
 
 
@@ -125,7 +125,7 @@ def test_meshes_have_the_vertices_that_pinocchio_reads(arm: co.formats.Reading, 
     model = pin.buildModelFromUrdf(file)
     packages = [str(tmp_path), str(tmp_path / "arm")]
     whole = URDF.replace('filename="wedge', 'filename="package://arm/wedge')
-    (tmp_path / "whole.urdf").write_text(whole)
+    (tmp_path / "whole.urdf").write_text(whole, encoding="utf-8")
     geometry = pin.buildGeomFromUrdf(
         model, str(tmp_path / "whole.urdf"), pin.GeometryType.VISUAL, package_dirs=packages
     )
@@ -249,7 +249,7 @@ def test_shapes_of_mujoco_are_where_it_has_them(tmp_path: Path):
         <geom type="mesh" mesh="wedge" pos="0.2 0 0" euler="0 40 0" material="green"/>
         <geom type="ellipsoid" size="0.1 0.2 0.3" pos="0.3 0 0" rgba="0 0 1 0.5"/>
         <geom type="capsule" size="0.1 0.2" pos="0.3 0 0"/></body></worldbody></mujoco>"""
-    (tmp_path / "arm.xml").write_text(text)
+    (tmp_path / "arm.xml").write_text(text, encoding="utf-8")
     reading = co.formats.from_mjcf(tmp_path / "arm.xml")
     model = mj.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
     data = mj.MjData(model)
@@ -302,15 +302,15 @@ def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path:
     (tmp_path / "arm" / "wedge.obj").unlink()
     with pytest.raises(co.InputError, match=r"missing meshes: 'package://arm/wedge.obj' of 'upper'; packages were"):
         co.plot.view(arm.model, meshes=arm.shapes)
-    (tmp_path / "arm" / "wedge.obj").write_text("v 0 0 0\n")
+    (tmp_path / "arm" / "wedge.obj").write_text("v 0 0 0\n", encoding="utf-8")
     with pytest.raises(co.InputError, match=r"wedge.obj' (has no triangles|cannot be read)"):
         co.plot.view(arm.model, meshes=arm.shapes)
 
     def shape(body: str | None, kind: str, **numbers: str) -> co.formats.LinkShape:
         return co.formats.LinkShape(body, "visual", kind, np.eye(4), numbers, str(tmp_path))
 
-    (tmp_path / "hand.vtp").write_text("")
-    (tmp_path / "hand.dae").write_text("<COLLADA")
+    (tmp_path / "hand.vtp").write_text("", encoding="utf-8")
+    (tmp_path / "hand.dae").write_text("<COLLADA", encoding="utf-8")
     cases = (
         ([], "must contain the shape of a body"),
         ([shape(None, "sphere", radius="1")], "must contain the shape of a body"),

@@ -51,7 +51,7 @@ def test_the_first_picture_waits_for_no_frame_of_the_browser(tmp_path: Path):
         r'<meta http-equiv="Content-Security-Policy"[^>]*>',
         "<script>requestAnimationFrame = () => 0;</script>",
     )
-    file.write_text(re.sub(policy, no_frames, file.read_text()))
+    file.write_text(re.sub(policy, no_frames, file.read_text(encoding="utf-8")), encoding="utf-8")
     assert text_of(shown(file, tmp_path, "#t=0.5"), "clock") == "0.50 / 1.00 s"
 
 
@@ -85,7 +85,8 @@ def test_in_a_notebook_the_camera_stays_where_it_was_put(tmp_path: Path):
     other._show(viewer._drawn(viewer._kept[0]), live=True)
     templates = "".join(f"<template>{frame}</template>" for frame in [*frames, other._repr_html_()])
     file = tmp_path / "notebook.html"
-    file.write_text(f"""<div></div>{templates}<p id="seen"></p><script>
+    file.write_text(
+        f"""<div></div>{templates}<p id="seen"></p><script>
       const [output, said] = ["div", "p"].map(name => document.querySelector(name)), views = [];
       const keys = "dddwwws+";
       function show(number) {{
@@ -102,7 +103,9 @@ def test_in_a_notebook_the_camera_stays_where_it_was_put(tmp_path: Path):
           }}, 600);
         }};
       }}
-      show(0);</script>""")
+      show(0);</script>""",
+        encoding="utf-8",
+    )
     # A busy machine may not get to the end in a page's few seconds.
     said = next(filter(None, (text_of(shown(file, tmp_path, seconds=s), "seen") for s in (5, 20, 80))))
     first, second, third = said.split("; ")
@@ -127,6 +130,6 @@ def test_pages_run_with_their_script_beside_them(tmp_path: Path):
     for name in SHARED:
         shutil.copy(Path(co.__file__).parent / "plot" / name, tmp_path / name)
     file = tmp_path / "shared.html"
-    file.write_text(page(Page(viewer).texts["script"][0], viewer.title, alone=False))
+    file.write_text(page(Page(viewer).texts["script"][0], viewer.title, alone=False), encoding="utf-8")
     assert isinstance(viewer, Viewer)
     assert text_of(shown(file, tmp_path, "#t=0.5"), "clock") == "0.50 / 1.00 s"

@@ -263,7 +263,7 @@ def test_a_solution_starts_another_and_is_kept_in_files(tmp_path):
     loaded = co.load(tmp_path / "v.npz", van_der_pol())
     np.testing.assert_array_equal(loaded.at(3.0).x1, first.at(3.0).x1)
     co.storage.to_csv(first, tmp_path / "v.csv")
-    assert "x1" in (tmp_path / "v.csv").read_text().splitlines()[0].split(",")
+    assert "x1" in (tmp_path / "v.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
 
 
 def test_a_guess_runs_between_stated_ends():

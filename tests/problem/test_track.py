@@ -309,7 +309,7 @@ def test_lengths_are_found_from_markers():
 def test_markers_and_a_force_plate_give_angles_torques_lengths_and_masses(tmp_path: Path):
     files = {"--json": tmp_path / "numbers.json", "--figure": tmp_path / "figure.png"}
     track_markers.main(["--quick", *(word for name, file in files.items() for word in (name, str(file)))])
-    numbers = json.loads(files["--json"].read_text())
+    numbers = json.loads(files["--json"].read_text(encoding="utf-8"))
     assert files["--figure"].stat().st_size > 20_000
     assert numbers["solved"] == 1
     assert numbers["angle_rms"] < 0.003 < 10 * numbers["angle_rms"]

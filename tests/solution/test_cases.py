@@ -249,7 +249,7 @@ def test_files_name_the_cases(tmp_path, cases, solution):
     again = co.load(tmp_path / "both.npz", cases)
     np.testing.assert_array_equal(again["far"].tau, solution["far"].tau)
     co.storage.to_csv(solution, tmp_path / "both.csv")
-    lines = [line.split(",") for line in (tmp_path / "both.csv").read_text().splitlines()]
+    lines = [line.split(",") for line in (tmp_path / "both.csv").read_text(encoding="utf-8").splitlines()]
     assert lines[0][:2] == ["case", "t [s]"]
     assert [(name, float(t)) for name, t, *_ in lines[1:]] == [
         (name, t) for name, case in solution.phases.items() for t in case.t.tolist()

@@ -109,7 +109,7 @@ def test_a_dataframe_holds_what_a_csv_does(kind, request, tmp_path):
     answer = request.getfixturevalue(kind)
     table = co.storage.to_dataframe(answer)
     co.storage.to_csv(answer, tmp_path / "motion.csv")
-    with Path(tmp_path / "motion.csv").open() as file:
+    with Path(tmp_path / "motion.csv").open(encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     assert list(table.columns) == header
     assert table["tau[elbow] [N m]"].to_numpy().tolist() == answer.tau["elbow"].tolist()

@@ -190,7 +190,7 @@ def test_another_linear_solver_comes_to_the_same_answer():
 
 def test_options_are_not_read_from_the_working_directory(tmp_path, monkeypatch, capfd):
     """IPOPT's ipopt.opt could name a library to be loaded."""
-    (tmp_path / "ipopt.opt").write_text("max_iter 1\noutput_file written.txt\nfile_print_level 5\n")
+    (tmp_path / "ipopt.opt").write_text("max_iter 1\noutput_file written.txt\nfile_print_level 5\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     solution = co.solve(time_optimal(), co.BSpline(10), plan=[co.refinement.Solve(between="nodes")])
     assert solution.outcome.status is co.solver.Status.SOLVED

@@ -512,7 +512,7 @@ def test_ipopt_names_it(tmp_path, capsys):
                 linear_solver="multifrontal", print_level=5, output_file=str(file), file_append="yes"
             ),
         )  # fmt: skip
-    for printed in (capsys.readouterr().out, file.read_text()):
+    for printed in (capsys.readouterr().out, file.read_text(encoding="utf-8")):
         assert printed.count(", running with colloc multifrontal\n") == 2
         assert "ma97" not in printed
         assert printed.count("EXIT: Optimal Solution Found.") == 2

@@ -160,7 +160,7 @@ def test_what_is_written_to_a_file_is_there_after_every_run(nlp, tmp_path):
     prepared = co.Ipopt(output_file=str(file), file_print_level=3).prepare(nlp)
     for _ in range(2):
         prepared(start, NONE)
-        assert "EXIT: Optimal Solution Found" in file.read_text()
+        assert "EXIT: Optimal Solution Found" in file.read_text(encoding="utf-8")
         file.unlink()
 
 

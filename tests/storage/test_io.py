@@ -67,7 +67,7 @@ def test_another_problem_is_noticed(solution: co.Solution, tmp_path: Path):
 def test_files_that_are_not_solutions_are_refused(tmp_path: Path):
     with pytest.raises(co.InputError, match="no file"):
         co.load(tmp_path / "missing.npz", time_optimal())
-    (tmp_path / "text.npz").write_text("hello")
+    (tmp_path / "text.npz").write_text("hello", encoding="utf-8")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     (tmp_path / "cut.npz").write_bytes((tmp_path / "other.npz").read_bytes()[:100])
     np.savez(tmp_path / "pickle.npz", meta=np.array([{}], dtype=object))
@@ -108,7 +108,7 @@ def test_a_failed_write_leaves_the_old_file(solution: co.Solution, tmp_path: Pat
 
 def test_csv_has_units_and_every_sample(solution: co.Solution, tmp_path: Path):
     co.storage.to_csv(solution, tmp_path / "motion.csv")
-    with open(tmp_path / "motion.csv", newline="") as file:
+    with open(tmp_path / "motion.csv", newline="", encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
     assert header[:4] == ["t [s]", "q[base] [rad]", "q[arm] [rad]", "q[slide] [m]"]
     assert header[10:15] == ["tau[base] [N m]", "tau[arm] [N m]", "tau[slide] [N]", "wind[0]", "wind[1]"]

@@ -327,7 +327,7 @@ def test_curves_that_are_together_longer_than_the_variables_are_not_all_built(
 
 def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.solution.PhasesSolution, tmp_path: Path):
     co.storage.to_csv(solution, tmp_path / "bounce.csv")
-    with open(tmp_path / "bounce.csv", newline="") as file:
+    with open(tmp_path / "bounce.csv", newline="", encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
     assert header[:5] == ["phase", "t [s]", "q[x] [m]", "q[y] [m]", "q[rod] [rad]"]
     assert [row[0] for row in rows] == ["fall"] * solution["fall"].t.size + ["rise"] * solution["rise"].t.size
@@ -344,7 +344,7 @@ def test_a_table_has_no_number_where_a_phase_has_no_such_state(tmp_path: Path):
     second = co.Problem(two_link(), 0.5, co.integral(effort), [co.final(q=(1, 0.5), qd=0)], levels)
     found = co.solve(co.Phases({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False)
     co.storage.to_csv(found, tmp_path / "a.csv")
-    with open(tmp_path / "a.csv", newline="") as file:
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[-4:] == ["level", "width", "depth", "age"]
     assert {row["phase"]: np.isnan(float(row["level"])) for row in rows} == {"a, first": True, "b": False}
@@ -364,7 +364,7 @@ def test_phases_of_different_joints_have_gaps_in_tables(tmp_path: Path, other: s
     stated = co.Phases({"first": first, "second": second}, [co.connect("first", "second", joints=joints)])
     found = co.solve(stated, co.Radau(12, degree=6), compile=False, progress=False)
     co.storage.to_csv(found, tmp_path / "a.csv")
-    with open(tmp_path / "a.csv", newline="") as file:
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
     added = {"more joints": f"q[{changed.joint_names[-1]}] [rad]", "other kinds of joints": f"q[{two}, m] [m]"}[other]
     column = np.array([float(row[header.index(added)]) for row in rows])

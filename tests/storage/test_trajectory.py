@@ -30,7 +30,7 @@ def test_a_trajectory_of_ros_has_the_samples_of_the_motion(tmp_path, solution, s
     path, t = tmp_path / f"swing.{suffix}", np.linspace(0.0, 0.8, 9)
     co.storage.to_joint_trajectory(solution, path, t)
     load = json.loads if suffix == "json" else pytest.importorskip("yaml").safe_load
-    message = load(path.read_text())
+    message = load(path.read_text(encoding="utf-8"))
     assert list(message) == ["header", "joint_names", "points"]
     assert message["header"] == {"stamp": {"sec": 0, "nanosec": 0}, "frame_id": ""}
     assert message["joint_names"] == ["shoulder", "elbow"]

@@ -20,7 +20,7 @@ def numbers_of(
     """
     words = [*(["--quick"] if quick else []), *options, "--json", str(folder / "numbers.json")]
     returned = main(words if size is None else [*words, "--figure", str(folder / "figure.png")])
-    numbers = json.loads((folder / "numbers.json").read_text())
+    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
     assert numbers == returned
     assert size is None or (folder / "figure.png").stat().st_size > size
     return numbers

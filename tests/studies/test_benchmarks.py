@@ -68,28 +68,30 @@ def test_robots_of_files_are_those_of_their_programs(tmp_path, capsys):
     """A hand that mimics, a block that nothing carries, files of MuJoCo with a coupling and with a ball in a loop."""
     tensor = '<inertia ixx="1" iyy="1" izz="{}" ixy="0" ixz="0" iyz="0"/>'
     inertial = f'<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>{tensor}</inertial>'
-    (tmp_path / "block.urdf").write_text(f'<robot name="b"><link name="block">{inertial.format(1)}</link></robot>')
+    (tmp_path / "block.urdf").write_text(
+        f'<robot name="b"><link name="block">{inertial.format(1)}</link></robot>', encoding="utf-8"
+    )
     links = "".join(f'<link name="{name}">{inertial.format(9)}</link>' for name in "abc")
     joints = "".join(
         f'<joint name="{name}" type="continuous"><parent link="a"/><child link="{name}"/><axis xyz="1 2 3"/>'
         f'<dynamics damping="2" friction="3"/>{rest}</joint>'
         for name, rest in (("b", ""), ("c", '<mimic joint="b" multiplier="2"/>'))
     )
-    (tmp_path / "hand.urdf").write_text(f'<robot name="h">{links}{joints}</robot>')
+    (tmp_path / "hand.urdf").write_text(f'<robot name="h">{links}{joints}</robot>', encoding="utf-8")
     body = '<body name="{0}"><joint name="{0}"/><geom size="0.1" pos="1 0 0"/></body>'
     equality = '<equality><joint joint1="x" joint2="y" polycoef="0 2 0 0 0"/></equality>'
     text = f"<mujoco><worldbody>{body.format('x')}{body.format('y')}</worldbody>{equality}</mujoco>"
-    (tmp_path / "pair.xml").write_text(text)
+    (tmp_path / "pair.xml").write_text(text, encoding="utf-8")
     own = 'damping="0.3" armature="0.2" frictionloss="0.4"'
     ball = f'<body name="b" pos="1 0 0"><joint type="ball" name="j" {own}/><geom size="0.1" pos="0.3 0.2 0.1"/>'
     hinge = f'<body name="h"><joint name="h" stiffness="2" {own}/><geom size="0.1" pos="0.1 0.2 0"/></body>'
     free = f'<body name="a"><joint type="free" name="f" {own}/><geom size="0.1"/>{ball}{hinge}</body></body>'
     weld = '<equality><weld body1="h"/></equality>'
-    (tmp_path / "flying.xml").write_text(f"<mujoco><worldbody>{free}</worldbody>{weld}</mujoco>")
-    (tmp_path / "none.urdf").write_text("<robot>")
+    (tmp_path / "flying.xml").write_text(f"<mujoco><worldbody>{free}</worldbody>{weld}</mujoco>", encoding="utf-8")
+    (tmp_path / "none.urdf").write_text("<robot>", encoding="utf-8")
     file = tmp_path / "numbers.json"
     numbers = colloc.studies.benchmarks.robots.main(["--folder", str(tmp_path), "--json", str(file)])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     counts = [numbers[f"robots.{key}"] for key in ("files", "read", "refused", "compared")]
     assert counts == [5, 4, 1, 4]
     for quantity in colloc.studies.benchmarks.robots.QUANTITIES:
@@ -108,9 +110,9 @@ def test_what_is_otherwise_in_a_robots_own_program_is_seen(tmp_path):
     robots, path = colloc.studies.benchmarks.robots, tmp_path / "arm.xml"
     body = '<body name="a"><joint name="a" frictionloss="{}" stiffness="{}"/><geom size="0.1" pos="1 0 0"/></body>'
     weld = '<equality><weld name="w" body1="a" relpose="{} 0 0 1 0 0 0"/></equality>'
-    path.write_text(f"<mujoco><worldbody>{body.format(1, 2)}</worldbody>{weld.format(1)}</mujoco>")
+    path.write_text(f"<mujoco><worldbody>{body.format(1, 2)}</worldbody>{weld.format(1)}</mujoco>", encoding="utf-8")
     reading = colloc.formats.from_mjcf(path)
-    path.write_text(f"<mujoco><worldbody>{body.format(3, 4)}</worldbody>{weld.format(2)}</mujoco>")
+    path.write_text(f"<mujoco><worldbody>{body.format(3, 4)}</worldbody>{weld.format(2)}</mujoco>", encoding="utf-8")
     other = robots.MujocoRobot(str(path), reading.model)
     assert robots.resistance_error(reading.model, other) == pytest.approx(2 / 3)
     assert robots.equality_error(reading, other) > 0.7  # of one metre, along a turned axis
@@ -134,12 +136,12 @@ def test_a_folder_of_robots_that_is_none_is_refused_and_a_missing_collection_is_
 def test_skeletons_of_files_are_those_of_opensim(tmp_path, capsys):
     """Two files of this project's own, and what is none; compared where OpenSim is installed."""
     for name in ("leg", "old"):
-        text = (Path(__file__).parents[1] / "formats" / "osim" / f"{name}.osim").read_text()
-        (tmp_path / f"{name}.osim").write_text(text)
-    (tmp_path / "none.osim").write_text("<OpenSimDocument>")
+        text = (Path(__file__).parents[1] / "formats" / "osim" / f"{name}.osim").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.osim").write_text(text, encoding="utf-8")
+    (tmp_path / "none.osim").write_text("<OpenSimDocument>", encoding="utf-8")
     file = tmp_path / "numbers.json"
     numbers = colloc.studies.benchmarks.skeletons.main(["--folder", str(tmp_path), "--json", str(file)])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     counts = [numbers[f"skeletons.{key}"] for key in ("files", "read", "refused")]
     assert counts == [3, 2, 1]
     assert numbers["skeletons.compared"] in (0, 2)
@@ -299,8 +301,8 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(benchmark, "look", looked)
     words = ["--quick", "--keep", str(tmp_path / "looks.jsonl")]
     numbers = benchmark.main(words)
-    lines = (tmp_path / "looks.jsonl").read_text().splitlines()
-    (tmp_path / "looks.jsonl").write_text("\n".join(lines[:2]) + "\n")
+    lines = (tmp_path / "looks.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "looks.jsonl").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
     del tried[:2]
     assert benchmark.main(words) == numbers
     assert len(tried) == 4

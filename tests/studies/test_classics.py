@@ -170,7 +170,7 @@ def test_the_acrobot_stands_up_in_a_simulation():
 def test_the_study_in_its_quick_form(tmp_path, capsys):
     file = tmp_path / "numbers.json"
     numbers = optima.main(["--quick", "--intervals", "20", "--json", str(file)])
-    assert numbers == json.loads(file.read_text())
+    assert numbers == json.loads(file.read_text(encoding="utf-8"))
     for way in optima.ways(20):
         assert numbers[f"wrong.{way}"] == 0
         assert numbers[f"manutec_energy.{way}.cost"] == pytest.approx(20.404247, rel=1e-3)

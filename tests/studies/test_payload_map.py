@@ -14,7 +14,7 @@ from colloc.studies.two_link.lifting import CONVERGED
 def test_the_quick_map_is_whole_and_has_the_papers_lift(tmp_path: Path):
     files = ["--figure", str(tmp_path / "map.png"), "--json", str(tmp_path / "map.json")]
     payload_map.main(["--quick", "--workers", "2", *files])
-    numbers = json.loads((tmp_path / "map.json").read_text())
+    numbers = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     assert numbers["cases"] == 36
     assert numbers["failed"] == 0
     assert numbers["T.paper"] == pytest.approx(CONVERGED["T"], rel=1e-3)

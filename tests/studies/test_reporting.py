@@ -18,13 +18,13 @@ from tests.support.problems import time_optimal
 ROOT = Path(studies.__file__).parent
 DOCS = ROOT.parent / "docs"
 LISTED = ("results.md", "benchmarks.md", "tables/results.toml", "tables/benchmarks.json")
-PAGES = "".join((DOCS / page).read_text() for page in LISTED)
+PAGES = "".join((DOCS / page).read_text(encoding="utf-8") for page in LISTED)
 DOC = """How long is a piece of string?
 
 More of it.
 """
 SHARED = re.compile(r"from colloc\.studies\.reporting import .*\barguments\b")
-STUDIES = [path for path in sorted(ROOT.rglob("*.py")) if SHARED.search(path.read_text())]
+STUDIES = [path for path in sorted(ROOT.rglob("*.py")) if SHARED.search(path.read_text(encoding="utf-8"))]
 OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("points", 13, "number", least=6), Option("mass", None, "kg"))
 
 
@@ -36,7 +36,7 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", STUDIES, ids=name)
 def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     question = (ast.get_docstring(tree) or "").splitlines()[0]
     assert question.endswith("?")
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
@@ -53,7 +53,9 @@ def test_no_two_files_of_studies_or_models_import_each_other():
     }
     graph: dict[str, set[str]] = {}
     for module, path in files.items():
-        taken = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        taken = [
+            node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)
+        ]
         named = {f"{node.module}.{alias.name}" for node in taken for alias in node.names}
         graph[module] = ({str(node.module) for node in taken} | named) & files.keys() - {module}
     assert graph["colloc.studies.walking.problem"] >= {"colloc.studies.walking.step", "colloc.studies.walking.forces"}
@@ -96,7 +98,7 @@ def test_the_film_of_a_solution_is_a_viewer_or_a_stick_figure(file: str, begins:
 @pytest.mark.parametrize("path", STUDIES, ids=name)
 def test_every_study_draws_and_every_one_with_a_motion_films(path: Path):
     """Benchmarks print only; that costs grow with the joints, or are those of others, is no motion."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     made = {call.func.id: call for call in calls if isinstance(call.func, ast.Name)}
     told = {word.arg for word in made["arguments"].keywords if not getattr(word.value, "value", True)}
     benchmark = name(path).startswith("benchmarks.")
@@ -136,7 +138,7 @@ def test_mistakes_are_told_in_one_line(words: list[str], message: str, capsys: p
 def test_numbers_are_written_and_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file, figure = tmp_path / "numbers.json", tmp_path / "figure.png"
     args = arguments("string.length", DOC, ["--json", str(file), "--figure", str(figure)])
-    assert finish(args, {"length": 2.0}) == json.loads(file.read_text()) == {"length": 2.0}
+    assert finish(args, {"length": 2.0}) == json.loads(file.read_text(encoding="utf-8")) == {"length": 2.0}
     assert capsys.readouterr().out == f"  figure: {figure}\n"
 
 

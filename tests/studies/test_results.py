@@ -44,7 +44,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "plot/bars.py": "WIDTH = 3\n",
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+        (tmp_path / path).write_text(text, encoding="utf-8")
     monkeypatch.setattr(results, "PACKAGE", tmp_path)
     return tmp_path
 
@@ -67,10 +67,10 @@ def test_a_run_is_older_when_code_that_it_loaded_has_changed(package: Path):
         ("curves/radau.py", ("3", "4"), ""),
         ("plot/bars.py", ("3", "4"), ""),
     ):
-        text = (package / path).read_text()
-        (package / path).write_text(text.replace(*change))
+        text = (package / path).read_text(encoding="utf-8")
+        (package / path).write_text(text.replace(*change), encoding="utf-8")
         assert run.since == since, (path, change)
-        (package / path).write_text(text)
+        (package / path).write_text(text, encoding="utf-8")
     (package / "solver" / "ipopt.py").unlink()
     assert run.since == "solver"
     assert Record(**{**vars(run), "code": {}}).since == "all"
@@ -79,9 +79,9 @@ def test_a_run_is_older_when_code_that_it_loaded_has_changed(package: Path):
 def test_code_that_changes_during_a_run_is_noticed(package: Path):
     before, run = texts(), made("two_link.lifting", {}, 1.0, LOADED)
     path = package / "solver" / "ipopt.py"
-    path.write_text(path.read_text().replace("Words.", "Other words."))
+    path.write_text(path.read_text(encoding="utf-8").replace("Words.", "Other words."), encoding="utf-8")
     assert not changed(before, run)
-    path.write_text(path.read_text().replace("n < 0", "n < 1"))
+    path.write_text(path.read_text(encoding="utf-8").replace("n < 0", "n < 1"), encoding="utf-8")
     assert changed(before, run)
 
 

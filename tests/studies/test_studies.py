@@ -30,7 +30,7 @@ def test_studies_leave_no_figures_open(tmp_path):
     run(colloc.studies.sensitivities.agreement, tmp_path)
     assert plt.get_fignums() == []
     assert len(STUDIES) > 40
-    assert [path.name for path in STUDIES if "pyplot" in path.read_text()] == []
+    assert [path.name for path in STUDIES if "pyplot" in path.read_text(encoding="utf-8")] == []
 
 
 def test_the_humans_sensitivities(tmp_path):

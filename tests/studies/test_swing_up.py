@@ -25,7 +25,7 @@ def test_the_study_in_its_quick_form(tmp_path):
     file, film = tmp_path / "numbers.json", tmp_path / "film.html"
     words = ["--quick", "--json", str(file), "--animation", str(film), "--figure", str(tmp_path / "figure.png")]
     numbers = swing_up.main(words)
-    assert numbers == json.loads(file.read_text())
+    assert numbers == json.loads(file.read_text(encoding="utf-8"))
     assert numbers["cart_pole.cost"] == pytest.approx(57.94478, rel=1e-6)
     assert numbers["cart_pole.cost.second"] == pytest.approx(58.80767, rel=1e-5)
     assert numbers["cart_pole.cost.line"] == pytest.approx(58.80767, rel=1e-3)  # on 40 intervals

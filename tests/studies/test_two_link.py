@@ -90,7 +90,7 @@ def test_the_hinge_convention_matters():
 def test_studies_reach_the_converged_values(study, T, cost, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     figure, numbers_file = tmp_path / "figure.png", tmp_path / "numbers.json"
     study.main(["--figure", str(figure), "--json", str(numbers_file)])
-    numbers = json.loads(numbers_file.read_text())
+    numbers = json.loads(numbers_file.read_text(encoding="utf-8"))
     for key in ("converged.T", "bspline.T", "radau.T"):
         assert numbers[key] == pytest.approx(T, abs=2e-5), key
     if cost is not None:

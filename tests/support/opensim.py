@@ -15,13 +15,13 @@ needs_opensim = pytest.mark.skipif(importlib.util.find_spec("opensim") is None, 
 
 def ask_opensim(states: dict[str, list[dict[str, Any]]], folder: Path) -> dict[str, list[dict[str, Any]]]:
     """OpenSim's evaluation of its files at states by the names of coordinates: see the peer's module."""
-    (folder / "states.json").write_text(json.dumps(states))
+    (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")
     peer = importlib.util.find_spec("colloc.studies.benchmarks.opensim_peer")
     assert peer is not None
     arguments = [sys.executable, str(peer.origin), "states.json", "answers.json"]
     process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
     assert process.returncode == 0, process.stdout + process.stderr
-    return json.loads((folder / "answers.json").read_text())
+    return json.loads((folder / "answers.json").read_text(encoding="utf-8"))
 
 
 def run_opensim(script: str, folder: Path) -> str:

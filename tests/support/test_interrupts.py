@@ -292,8 +292,8 @@ def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path
     def compile_nothing() -> None:
         assert building() == []
         with build_directory(tmp_path) as inside:
-            (inside / "0.c").write_text("")
-            (inside / "library").write_text("code")
+            (inside / "0.c").write_text("", encoding="utf-8")
+            (inside / "library").write_text("code", encoding="utf-8")
             store(tmp_path, "key", inside / "library")
 
     tmp_path.chmod(0o700)

@@ -92,6 +92,6 @@ def test_the_class_has_the_docstring():
 @pytest.mark.parametrize("folder", ["colloc", "models"])
 def test_nothing_is_cached_without_a_lock(folder: str):
     for path in (ROOT / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "functools":
                 assert "cached_property" not in [alias.name for alias in node.names], path

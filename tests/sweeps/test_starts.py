@@ -20,7 +20,7 @@ def test_the_study_counts_the_optima_of_two_arms(tmp_path: Path):
     figure, file = tmp_path / "figure.png", tmp_path / "numbers.json"
     starts.main(["--starts", "8", "--steps", "0", "--figure", str(figure), "--json", str(file)])
     assert figure.stat().st_size > 20_000
-    numbers = json.loads(file.read_text())
+    numbers = json.loads(file.read_text(encoding="utf-8"))
     for name in ("three_links", "puma"):
         assert numbers[f"optima.{name}"] >= 1
         assert 0 <= numbers[f"best_share.{name}"] <= 1
@@ -32,7 +32,7 @@ def test_the_study_counts_the_optima_of_two_arms(tmp_path: Path):
 
 @pytest.mark.parametrize("name", best_known.SETS)
 def test_the_best_known_optima_are_those_of_the_problems(name: str):
-    known = json.loads(best_known.FILE.read_text())
+    known = json.loads(best_known.FILE.read_text(encoding="utf-8"))
     assert (known["starts"], known["seed"]) == (best_known.SEARCHED, best_known.SEED)
     assert list(known[name]) == list(best_known.KINDS)
     for kind, best in known[name].items():
@@ -47,7 +47,7 @@ def test_the_best_known_optima_are_those_of_the_problems(name: str):
 @COARSE
 def test_a_best_known_optimum_is_found_and_is_not_the_usual_one():
     kind, seed = "spatial 4", best_known.SETS["reference"]
-    known = json.loads(best_known.FILE.read_text())["reference"][kind]["cost"]
+    known = json.loads(best_known.FILE.read_text(encoding="utf-8"))["reference"][kind]["cost"]
     found = co.multistart(best_known.problem(kind, seed), best_known.CURVE, starts=6, progress=False)
     assert found.best.cost == pytest.approx(known, rel=1e-6)
     usual = [optimum.solution.cost for optimum in found.optima if optimum.from_default_guess]

@@ -166,7 +166,10 @@ def test_a_folder_of_another_sweep_is_refused(tmp_path: Path):
     with pytest.raises(co.InputError, match=r"differs in problem \(duration\), problem \(cost 'duration'\)"):
         co.sweep(other, GRID, CURVE, record={"peak": peak}, folder=tmp_path)
     note = tmp_path / "sweep.json"
-    note.write_text(json.dumps({k: v for k, v in json.loads(note.read_text()).items() if k != "format"}))
+    note.write_text(
+        json.dumps({k: v for k, v in json.loads(note.read_text(encoding="utf-8")).items() if k != "format"}),
+        encoding="utf-8",
+    )
     with pytest.raises(co.InputError, match=r"differs in format$"):
         run(folder=tmp_path)
 
@@ -245,7 +248,7 @@ class Trouble:
         if self.mark is not None and self.mark.exists():
             return "well"
         if self.mark is not None:
-            self.mark.write_text("tried")
+            self.mark.write_text("tried", encoding="utf-8")
         if self.kind == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
         while self.kind == "hangs":

@@ -24,7 +24,7 @@ FILE = """<mujoco model="hopper"><option gravity="0 0 -9.81"/>
 
 def hop(path: Path, file: str = FILE) -> tuple[co.Phases, dict[str, Any]]:
     """A crouch, a push with the toe in place, a flight to 0.45 m above the crouch; and a guess of postures."""
-    path.write_text(file)
+    path.write_text(file, encoding="utf-8")
     model = co.formats.from_mjcf(str(path), balls="quaternion").model
     crouch = np.array(model.neutral)
     crouch[-2:] = -0.9, 1.6

@@ -10,7 +10,7 @@ def test_no_arm_is_slower_than_its_straight_line(tmp_path: Path):
     figure, file = tmp_path / "figure.png", tmp_path / "numbers.json"
     study.main(["--quick", "--pairs", "1", "--figure", str(figure), "--json", str(file)])
     assert figure.stat().st_size > 20_000
-    numbers = json.loads(file.read_text())
+    numbers = json.loads(file.read_text(encoding="utf-8"))
     for key in ("slower_than_line", "median_gain", "seconds.median", "solved"):
         assert {key, *(f"{key}.{arm}" for arm in study.ARMS)} <= numbers.keys()
     assert numbers["slower_than_line"] == 0

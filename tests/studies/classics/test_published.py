@@ -85,7 +85,7 @@ def test_layers_at_the_ends_of_a_long_rest_are_resolved():
 def test_the_study_in_its_quick_form(tmp_path, capsys):
     file = tmp_path / "numbers.json"
     numbers = published.main(["--quick", "--json", str(file)])
-    assert numbers == json.loads(file.read_text())
+    assert numbers == json.loads(file.read_text(encoding="utf-8"))
     assert numbers["right"] == numbers["rows"] == len(published.QUICK)
     assert numbers["wrong"] == numbers["infeasible"] == 0
     assert all(numbers[f"{name}.certified"] for name in published.QUICK)

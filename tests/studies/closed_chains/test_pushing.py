@@ -44,7 +44,7 @@ def test_the_pedal_gets_what_the_leg_does_not_need():
 def test_a_hand_that_pushes_along_the_rim_only_costs_the_arm_more(tmp_path):
     file, figure = tmp_path / "numbers.json", tmp_path / "figure.png"
     numbers = wheelchair.main(["--json", str(file), "--figure", str(figure)])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     assert figure.stat().st_size > 10_000
     assert 60 < numbers["any.effective"] < 75
     assert numbers["along.effective"] == pytest.approx(100.0, abs=1e-3)

@@ -91,8 +91,8 @@ def test_what_nothing_drives_has_no_torque(tmp_path: Path):
 
 def test_a_file_is_the_chain_that_was_meant(tmp_path: Path):
     """As colloc reads it, beside the library's own models."""
-    (tmp_path / "panda.urdf").write_text(urdf(arm(), (1.0,) * 7, (1.0,) * 7))
-    (tmp_path / "chain.urdf").write_text(urdf(THREE, (1.0,) * 3, (1.0,) * 3))
+    (tmp_path / "panda.urdf").write_text(urdf(arm(), (1.0,) * 7, (1.0,) * 7), encoding="utf-8")
+    (tmp_path / "chain.urdf").write_text(urdf(THREE, (1.0,) * 3, (1.0,) * 3), encoding="utf-8")
     q, qd, qdd = np.random.default_rng(0).standard_normal((3, 5, 7))
     chain = planar_chain(3)
     for name, model, gravity in (("panda", panda(), (0, 0, -9.81)), ("chain", chain, (0, -9.81, 0))):
@@ -326,12 +326,12 @@ def test_what_gives_no_answer_is_a_sentence(
     tmp_path: Path, tool: str, key: str, says: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(comparison, "SHARED", 60.0 if tool == "slow" else 1.5)
-    (tmp_path / "tool.py").write_text(TOOLS[tool])
+    (tmp_path / "tool.py").write_text(TOOLS[tool], encoding="utf-8")
     assert asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 0, 1, 2.0) == {key: says}
 
 
 def test_an_answer_has_its_seconds(tmp_path: Path):
-    (tmp_path / "tool.py").write_text(TOOLS["right"])
+    (tmp_path / "tool.py").write_text(TOOLS["right"], encoding="utf-8")
     said = asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 2, 3, 20.0)
     assert said["cost"] == 3.0
     assert 0 < said["cold"] < 20
@@ -412,7 +412,7 @@ def test_lines_are_those_of_the_statement(tmp_path: Path):
     module = ModuleType("tool")
     module.__file__ = str(tmp_path / "tool.py")
     parts = "x = 1", "# [equations", "f = 1", "# equations]", "# [reach", "# why", "", "a = 1", "b = 2", "# reach]"
-    (tmp_path / "tool.py").write_text("\n".join([*parts, "c = 3", "# [hop", "d = 1", "# hop]", ""]))
+    (tmp_path / "tool.py").write_text("\n".join([*parts, "c = 3", "# [hop", "d = 1", "# hop]", ""]), encoding="utf-8")
     assert (lines(module, "reach"), lines(module, "hop")) == (3, 1)
 
 
@@ -420,7 +420,7 @@ def test_the_comparison_has_the_agreed_numbers(tmp_path: Path, capsys: pytest.Ca
     """Of colloc alone, as no other tool is in the environment of the tests."""
     words = ["--quick", "--only", "colloc,crocoddyl", "--problems", "two_link_effort,human43"]
     numbers = main([*words, "--json", str(tmp_path / "numbers.json")])
-    assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
+    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == numbers
     assert numbers["two_link_effort.colloc.good"] == numbers["two_link_effort.colloc.solved"] == 1.0
     assert numbers["two_link_effort.best"] == pytest.approx(numbers["two_link_effort.colloc.true_cost"], rel=1e-6)
     assert numbers["two_link_effort.colloc.cost"] == pytest.approx(numbers["two_link_effort.best"], rel=1e-4)

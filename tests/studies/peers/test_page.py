@@ -51,7 +51,7 @@ def test_the_same_answers_come_first_and_of_them_the_fastest():
 @pytest.mark.parametrize("tool", TOOLS)
 def test_marked_parts_are_whole(tool: str):
     """Files that the pages include, and of which lines are counted."""
-    text = Path(str(getattr(TOOLS[tool], "STATEMENT", TOOLS[tool]).__file__)).read_text()
+    text = Path(str(getattr(TOOLS[tool], "STATEMENT", TOOLS[tool]).__file__)).read_text(encoding="utf-8")
     opened, closed = (re.findall(pattern, text, re.M) for pattern in (r"^    # \[(\w+)$", r"^    # (\w+)\]$"))
     assert opened == closed
     assert opened

@@ -13,7 +13,7 @@ from colloc.studies.rising.chair import DURATION, main, measured, rise, solve, s
 def test_the_study_writes_what_it_returns(tmp_path):
     paths = {kind: tmp_path / name for kind, name in (("json", "a.json"), ("figure", "a.png"), ("animation", "a.html"))}
     numbers = main(["--quick", *(word for kind, path in paths.items() for word in (f"--{kind}", str(path)))])
-    assert json.loads(paths["json"].read_text()) == numbers
+    assert json.loads(paths["json"].read_text(encoding="utf-8")) == numbers
     assert paths["figure"].stat().st_size > 10_000
     assert paths["animation"].stat().st_size > 50_000
     assert numbers["46.cost"] == pytest.approx(0.0843, rel=0.01)

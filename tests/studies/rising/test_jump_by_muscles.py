@@ -10,7 +10,7 @@ from colloc.studies.jumping.by_muscles import main
 def test_a_jump_obeys_momentum_and_has_a_countermovement(tmp_path):
     file, figure = tmp_path / "numbers.json", tmp_path / "figure.png"
     numbers = main(["--json", str(file), "--figure", str(figure)])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     assert figure.stat().st_size > 10_000
     assert numbers["solved"] == 1
     assert numbers["cost"] == pytest.approx(-1.0732, abs=1e-3)

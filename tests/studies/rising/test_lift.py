@@ -12,7 +12,7 @@ from colloc.studies.rising import lift
 def test_the_study_writes_what_it_returns(tmp_path):
     file, figure = tmp_path / "numbers.json", tmp_path / "figure.png"
     numbers = lift.main(["--quick", "--json", str(file), "--figure", str(figure)])
-    assert json.loads(file.read_text()) == numbers
+    assert json.loads(file.read_text(encoding="utf-8")) == numbers
     assert figure.stat().st_size > 10_000
     assert numbers["free.solved"] == numbers["limited.solved"] == 1
     assert numbers["free.compression"] == pytest.approx(4733, rel=0.01)

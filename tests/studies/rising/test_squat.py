@@ -17,7 +17,7 @@ def test_the_study_writes_what_it_returns(tmp_path):
     paths = {kind: tmp_path / name for kind, name in (("json", "a.json"), ("figure", "a.png"), ("animation", "a.html"))}
     words = [word for kind, path in paths.items() for word in (f"--{kind}", str(path))]
     numbers = main(["--quick", *words])
-    assert json.loads(paths["json"].read_text()) == numbers
+    assert json.loads(paths["json"].read_text(encoding="utf-8")) == numbers
     assert paths["figure"].stat().st_size > 10_000
     assert paths["animation"].stat().st_size > 50_000
     assert numbers["rigid.cost"] == pytest.approx(0.148576, rel=1e-3)

@@ -200,7 +200,7 @@ def test_figure_and_page(report, tmp_path):
     figure.canvas.draw()
     assert len(figure.axes) == 11
     write_animation(report, tmp_path / "gait.html")
-    page = (tmp_path / "gait.html").read_text()
+    page = (tmp_path / "gait.html").read_text(encoding="utf-8")
     assert len(page) < 200_000
     assert not re.search(r"https?:|url\(|<link|@import|src=|fetch\(|\$\w", page)  # $: all filled in
     data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page)

@@ -25,7 +25,7 @@ def test_the_file_that_is_wanted_is_named(tmp_path):
     with pytest.raises(co.InputError, match=rf"{FILE}.*github.com/KULeuvenNeuromechanics/PredSim.*no file"):
         falisse(str(tmp_path / "nowhere.osim"))
     another = tmp_path / "another.osim"
-    another.write_text(PENDULUM)
+    another.write_text(PENDULUM, encoding="utf-8")
     with pytest.raises(co.InputError, match="other muscles or joints"):
         falisse(str(another))
     with pytest.raises(co.InputError, match=FILE):
