@@ -30,13 +30,32 @@ static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
 
 static UNUSED void free_code(machine_code *code, size_t length) { munmap((void *)code, length); }
 
+#if defined(__APPLE__) && defined(__aarch64__)
+/* A thread may either write such memory or run it. */
+enum { RIGHTS = PROT_READ | PROT_WRITE | PROT_EXEC, KIND = MAP_PRIVATE | MAP_ANON | MAP_JIT };
+static UNUSED void allow_writing(int allowed) { pthread_jit_write_protect_np(!allowed); }
+static UNUSED int allow_running(UNUSED void *memory, UNUSED size_t length) { return 1; }
+#else
+enum { RIGHTS = PROT_READ | PROT_WRITE, KIND = MAP_PRIVATE | MAP_ANONYMOUS };
+static UNUSED void allow_writing(UNUSED int allowed) {}
+static UNUSED int allow_running(void *memory, size_t length)
+{
+    return !mprotect(memory, length, PROT_READ | PROT_EXEC);
+}
+#endif
+
 /* New memory with code; null where the system gives none. */
 static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
 {
-    void *memory = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(0, length, RIGHTS, KIND, -1, 0);
     if (memory == MAP_FAILED) return 0;
+    allow_writing(1);
     memcpy(memory, code, length);
-    if (!mprotect(memory, length, PROT_READ | PROT_EXEC)) return (machine_code *)memory;
+    allow_writing(0);
+    if (allow_running(memory, length)) {
+        __builtin___clear_cache(memory, memory + length); /* of instructions, which ARM reads apart from data */
+        return (machine_code *)memory;
+    }
     free_code((machine_code *)memory, length);
     return 0;
 }

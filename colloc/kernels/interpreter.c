@@ -33,16 +33,16 @@ static void sort_window(struct value *v, uint64_t *order, int count, int window)
 
 /* Runs of the instructions of a function, each `operation, count` and then the places of every instruction: that of
 the result and those that it reads. Temporary values have places from `first` on. Returns the length of the code, at
-most 7 n + 1, for which there has to be room, and the end of the places; the work memory is of 7 n + registers numbers. */
+most 6 n + 1, for which there has to be room, and the end of the places; the work memory is of 7 n + registers numbers. */
 EXPORT casadi_int schedule(const int32_t (*in)[4], casadi_int n, casadi_int registers, casadi_int first,
                            int64_t *work, int32_t *code, casadi_int room, casadi_int *end)
 {
-    if (room < 7 * n + 1) return 0;
+    if (room < 6 * n + 1) return 0;
     struct value *v = (struct value *)work;
     uint64_t *order = (uint64_t *)(work + 5 * n); /* a value takes five */
     int32_t *held = (int32_t *)(order + n), *vacant = held + registers;
     casadi_int live = 0, vacancies = 0, length = 0, start = 0;
-    values(v, in, n, held, 1);
+    values(v, in, n, held);
     for (int k = 0; k < n; k++)
         if (v[k].op != OP_INPUT && v[k].op != NOTHING) order[live++] = k;
     for (casadi_int k = 0; k < live; k += WINDOW)
@@ -88,7 +88,6 @@ struct program {
 #define A pool[t[1]]
 #define B pool[t[2]]
 #define C pool[t[3]]
-#define D pool[t[4]]
 #define RUN(operation, operands, value) \
     case operation: for (; count > 0; count--, t += operands + 1) pool[t[0]] = value; break;
 #define RUNS(name, index)                                            \
@@ -101,8 +100,6 @@ struct program {
                 RUN(PRODUCT_ADD, 3, A * B + C)                       \
                 RUN(PRODUCT_SUBTRACT, 3, A * B - C)                  \
                 RUN(SUBTRACT_PRODUCT, 3, C - A * B)                  \
-                RUN(PRODUCTS_ADD, 4, A * B + C * D)                  \
-                RUN(PRODUCTS_SUBTRACT, 4, A * B - C * D)             \
             }                                                        \
         }                                                            \
     }

@@ -1,18 +1,19 @@
 /* Programs as machine code, which is written in milliseconds and needs no compiler.
 
-The instructions of a function become straight-line code for x86-64 in CasADi's order, which keeps few values alive.
-A value lives in a vector register from where it is computed to where it is last read. Where registers run out, the one
-that is read again last makes room: it is stored in the pool, once, and read there from then on, as are inputs and
-constants. A product that one sum alone reads is part of the sum. What has no instruction of its own is a call of a C
-function, across which all values are in the pool.
+The instructions of a function become straight-line code in CasADi's order, which keeps few values alive. A value lives in a
+vector register from where it is computed to where it is last read. Where registers run out, the one that is read again
+last makes room: it is stored in the pool, once, and read there from then on, as are inputs and constants. A product that
+one sum alone reads is part of the sum. An operation that has no instruction is a call of a C function, across which all
+values are in the pool.
+
+This is the same for all processors; x86_64.c and aarch64.c encode the instructions of encoding.h. On both, the same sums
+are rounded once, so that they have the same bits.
 
 A program carries a number that tells it from all others, by its words and its code. Code is in a table by that number as
 long as a program owns it, and a while longer: a program whose number is not there, as in another process, is interpreted,
 and so are all on other machines and where the system gives no memory that can be executed. */
 
-#if defined(__x86_64__) && (LANES == 8 ? defined(__AVX512F__) : LANES == 4 && defined(__AVX2__) && defined(__FMA__))
-#include <stddef.h>
-#include <string.h>
+#ifdef MACHINE_CODE
 
 /* Operations as functions ---------------------------------------------------------------------------------------- */
 
@@ -23,33 +24,14 @@ OPERATIONS
 #undef RUN
 #define RUN(operation, operands, value) [operation] = call_##operation,
 
-/* What code reads besides the pool. */
-static const struct aids {
-    M sign, magnitude;
-    V one;
-    V(SYSTEM_V *call[PRODUCT_ADD])(V, V);
-} aids = {KM(INT64_MIN), KM(INT64_MAX), K(1.0), {OPERATIONS}};
+static const struct aids aids = {KM(INT64_MIN), KM(INT64_MAX), K(1.0), {OPERATIONS}};
 #undef A
 #undef B
 #undef RUN
 
-/* Encoding ------------------------------------------------------------------------------------------------------- */
+/* Registers ------------------------------------------------------------------------------------------------------ */
 
-/* Opcodes of vectors of doubles, 0x100 more in the second table; of fused ones those that overwrite the addend. */
-enum {
-    MOVE = 0x28, STORE = 0x29, SQRT = 0x51, ADD = 0x58, MULTIPLY = 0x59, SUBTRACT = 0x5c, DIVIDE = 0x5e, AND = 0xdb,
-    XOR = 0xef, FUSED_ADD = 0x1b8, FUSED_SUBTRACT = 0x1ba, FUSED_SUBTRACT_FROM = 0x1bc
-};
-enum { LAST_IS_FACTOR = 0x20, LAST_IS_ADDEND = 0x10 }; /* less for those that overwrite a factor */
-enum { RBX = 3, RBP = 5, R14 = 14, NO_BASE = -1 };
-#define REGISTERS (LANES == 8 ? 32 : 16)
 #define NEVER INT32_MAX
-#define MIDDLE 64 /* places of temporary values before that at which rbp points: nearby ones have short addresses */
-
-struct operand {
-    int base;      /* a register of addresses, or NO_BASE */
-    int32_t place; /* in vectors from there; the number of a vector register without a base */
-};
 
 struct writer {
     struct value *v;
@@ -58,49 +40,26 @@ struct writer {
     } *where;
     int32_t held[REGISTERS], next[REGISTERS]; /* the value that a register has, and the next that reads it */
     int32_t *vacant;
-    casadi_int vacancies, first, end;
-    uint8_t *to;
+    casadi_int vacancies, end;
+    struct encoder e;
 };
 
-static void number(struct writer *w, int32_t n) { memcpy(w->to, &n, 4), w->to += 4; }
+static struct operand in_register(int number) { return (struct operand){0, number}; }
 
-static void bytes(struct writer *w, int count, const void *values) { memcpy(w->to, values, count), w->to += count; }
-
-/* One instruction in VEX or EVEX: opcode, result, first operand, second operand, which may be in memory. */
-static void put(struct writer *w, int opcode, int result, int first, struct operand second)
-{
-    int memory = second.base != NO_BASE, r = memory ? second.base : second.place, table = 1 + (opcode >> 8);
-    int high = (~result & 8) << 4 | (memory ? 64 : (~r & 16) << 2) | (~r & 8) << 2, middle = 0x85 | (~first & 15) << 3;
-    int near = second.place * (LANES == 8 ? 1 : 32), small = near >= -128 && near < 128; /* EVEX counts in vectors */
-    if (LANES == 8) bytes(w, 4, (uint8_t[]){0x62, high | (~result & 16) | table, middle, 0x40 | (~first & 16) >> 1});
-    else bytes(w, 3, (uint8_t[]){0xc4, high | table, middle});
-    *w->to++ = opcode;
-    *w->to++ = (!memory ? 0xc0 : small ? 0x40 : 0x80) | (result & 7) << 3 | (r & 7);
-    if (memory && small) *w->to++ = near;
-    else if (memory) number(w, second.place * (int32_t)sizeof(V));
-}
-
-/* Registers ------------------------------------------------------------------------------------------------------ */
-
-static struct operand in_register(int number) { return (struct operand){NO_BASE, number}; }
-
-static struct operand in_pool(const struct writer *w, int32_t place)
-{
-    return place < 128 ? (struct operand){RBX, place} : (struct operand){RBP, place - (int32_t)w->first - MIDDLE};
-}
+static struct operand in_pool(int32_t place) { return (struct operand){1, place}; }
 
 static struct operand operand(const struct writer *w, int y)
 {
-    return w->where[y].in >= 0 ? in_register(w->where[y].in) : in_pool(w, w->v[y].place);
+    return w->where[y].in >= 0 ? in_register(w->where[y].in) : in_pool(w->v[y].place);
 }
 
-static uint32_t bit(struct operand o) { return o.base == NO_BASE ? 1u << o.place : 0; }
+static uint32_t bit(struct operand o) { return o.pool ? 0 : 1u << o.place; }
 
 static void store(struct writer *w, int y)
 {
     if (w->where[y].stored) return;
     if (w->v[y].place < 0) w->v[y].place = w->vacancies ? w->vacant[--w->vacancies] : (int32_t)w->end++;
-    put(w, STORE, w->where[y].in, 0, in_pool(w, w->v[y].place));
+    put(&w->e, STORE, w->where[y].in, 0, in_pool(w->v[y].place));
     w->where[y].stored = 1;
 }
 
@@ -129,10 +88,16 @@ static int load(struct writer *w, int y, uint32_t keep)
 {
     if (w->where[y].in < 0) {
         int r = vacate(w, keep);
-        put(w, MOVE, r, 0, in_pool(w, w->v[y].place));
+        put(&w->e, MOVE, r, 0, in_pool(w->v[y].place));
         hold(w, y, r);
     }
     return w->where[y].in;
+}
+
+/* The last operand of an instruction. */
+static struct operand last(struct writer *w, int y, uint32_t keep)
+{
+    return READS_POOL ? operand(w, y) : in_register(load(w, y, keep));
 }
 
 /* The registers of operands that nobody reads any more are vacant. */
@@ -147,67 +112,59 @@ static void release(struct writer *w, const struct value *x)
 
 /* Instructions --------------------------------------------------------------------------------------------------- */
 
-static int unary(struct writer *w, const struct value *x, int opcode)
+static int unary(struct writer *w, const struct value *x, enum instruction name)
 {
-    struct operand o = operand(w, x->read[0]);
+    int y = x->read[0];
+    struct operand o = name == MOVE ? operand(w, y) : name == SQRT ? last(w, y, 0) : in_register(load(w, y, 0));
     release(w, x);
     int r = vacate(w, 0);
-    put(w, opcode, r, 0, o);
+    put(&w->e, name, r, 0, o);
     return r;
 }
 
-static int binary(struct writer *w, const struct value *x, int opcode, int a, int b)
+static int binary(struct writer *w, const struct value *x, enum instruction name, int a, int b)
 {
-    if ((opcode == ADD || opcode == MULTIPLY) && w->where[a].in < 0 && w->where[b].in >= 0) {
+    if ((name == ADD || name == MULTIPLY) && w->where[a].in < 0 && w->where[b].in >= 0) {
         int c = a;
         a = b, b = c;
     }
     int first = load(w, a, bit(operand(w, b)));
-    struct operand second = operand(w, b);
+    struct operand second = last(w, b, 1u << first);
     release(w, x);
     int r = vacate(w, 0);
-    put(w, opcode, r, first, second);
-    return r;
-}
-
-static int with_aid(struct writer *w, const struct value *x, int opcode, size_t offset)
-{
-    int first = load(w, x->read[0], 0);
-    release(w, x);
-    int r = vacate(w, 0);
-    put(w, opcode, r, first, (struct operand){R14, (int32_t)(offset / sizeof(V))});
+    put(&w->e, name, r, first, second);
     return r;
 }
 
 static int inverse(struct writer *w, const struct value *x)
 {
-    struct operand o = operand(w, x->read[0]);
+    struct operand o = last(w, x->read[0], 0);
     int r = vacate(w, bit(o));
-    put(w, MOVE, r, 0, (struct operand){R14, offsetof(struct aids, one) / sizeof(V)});
-    put(w, DIVIDE, r, r, o);
+    put(&w->e, INVERSE, r, 0, o);
     release(w, x);
     return r;
 }
 
-/* The result overwrites an operand: the addend or a factor that nobody reads any more, or a copy. */
-static int fused(struct writer *w, const struct value *x, int opcode)
+/* The result overwrites an operand: the addend, or a factor if the processor can and nobody reads it any more, or a copy. */
+static int fused(struct writer *w, const struct value *x, enum instruction name)
 {
     const struct where *at = w->where;
     int a = x->read[0], b = x->read[1], c = x->read[2], over = c;
 #define ENDS(y) (at[y].in >= 0 && at[y].next == NEVER)
-    if (!ENDS(c) && (ENDS(a) || ENDS(b) || at[c].in >= 0)) {
+    if (OVERWRITES_FACTORS && !ENDS(c) && (ENDS(a) || ENDS(b) || at[c].in >= 0)) {
         if (ENDS(b) || (!ENDS(a) && at[b].in < 0)) a = x->read[1], b = x->read[0];
         if (ENDS(a) || at[a].in < 0) over = a;
     }
-    int first = b, second = a; /* for a result over the addend */
+    int first = b, second = a;
+    enum over kind = ADDEND_BY_FACTOR;
     if (over == c && at[b].in < 0) first = a, second = b;
-    if (over != c && at[c].in < 0) first = b, second = c, opcode -= LAST_IS_ADDEND;
-    else if (over != c) first = c, second = b, opcode -= LAST_IS_FACTOR;
+    if (over != c && at[c].in < 0) first = b, second = c, kind = FACTOR_BY_ADDEND;
+    else if (over != c) first = c, second = b, kind = FACTOR_BY_FACTOR;
     int s = load(w, first, bit(operand(w, second)) | bit(operand(w, over)));
-    struct operand last = operand(w, second), from = operand(w, over);
-    int r = ENDS(over) ? at[over].in : vacate(w, 1u << s | bit(last));
-    if (from.base != NO_BASE || from.place != r) put(w, MOVE, r, 0, from);
-    put(w, opcode, r, s, last);
+    struct operand o = last(w, second, 1u << s | bit(operand(w, over))), from = operand(w, over);
+    int r = ENDS(over) ? at[over].in : vacate(w, 1u << s | bit(o));
+    if (from.pool || from.place != r) put(&w->e, MOVE, r, 0, from);
+    put_fused(&w->e, name, kind, r, s, o);
     release(w, x);
     return r;
 }
@@ -218,12 +175,11 @@ static int call(struct writer *w, const struct value *x)
     for (int r = 0; r < REGISTERS; r++)
         if (w->held[r] >= 0 && (w->held[r] != a || a == b || w->where[a].next != NEVER)) store(w, w->held[r]);
     struct operand o = operand(w, a);
-    if (o.base != NO_BASE || o.place != 0) put(w, MOVE, 0, 0, o);
-    if (b >= 0) put(w, MOVE, 1, 0, in_pool(w, w->v[b].place));
+    if (o.pool || o.place != 0) put(&w->e, MOVE, 0, 0, o);
+    if (b >= 0) put(&w->e, MOVE, 1, 0, in_pool(w->v[b].place));
     for (int r = 0; r < REGISTERS; r++)
         if (w->held[r] >= 0) forget(w, w->held[r]);
-    bytes(w, 3, "\x41\xff\x96"); /* call [r14 + ...] */
-    number(w, (int32_t)(offsetof(struct aids, call) + sizeof(aids.call[0]) * x->op));
+    put_call(&w->e, x->op);
     return 0;
 }
 
@@ -240,8 +196,8 @@ static int instruction(struct writer *w, const struct value *x)
         case OP_TWICE: return binary(w, x, ADD, a, a);
         case OP_SQ: return binary(w, x, MULTIPLY, a, a);
         case OP_INV: return inverse(w, x);
-        case OP_NEG: return with_aid(w, x, XOR, offsetof(struct aids, sign));
-        case OP_FABS: return with_aid(w, x, AND, offsetof(struct aids, magnitude));
+        case OP_NEG: return unary(w, x, NEGATE);
+        case OP_FABS: return unary(w, x, MAGNITUDE);
         case PRODUCT_ADD: return fused(w, x, FUSED_ADD);
         case PRODUCT_SUBTRACT: return fused(w, x, FUSED_SUBTRACT);
         case SUBTRACT_PRODUCT: return fused(w, x, FUSED_SUBTRACT_FROM);
@@ -249,22 +205,17 @@ static int instruction(struct writer *w, const struct value *x)
     return call(w, x);
 }
 
-/* A machine instruction takes at most 10 bytes. For one of a function's there are two loads, a copy and the operation, and
-each value is stored at most once: no more than 50 bytes on average. A single one may be followed by the stores of all
-registers, before a call. */
-#define MOST_BYTES (10 * (REGISTERS + 8))
-
-/* Code of a function's instructions, as `schedule` takes them, in `room` bytes, of which 50 (n + 1) + 512 are enough.
+/* Code of a function's instructions, as `schedule` takes them, in `room` bytes, of which 60 (n + 1) + 512 are enough.
 Returns its length, or 0 where there is none or no room, and the end of the places; the work memory is of 10 n + registers
 numbers. */
 EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, UNUSED casadi_int registers, casadi_int first,
                              int64_t *work, uint8_t *code, casadi_int room, casadi_int *end)
 {
-    if (first + n + MIDDLE > INT32_MAX / (casadi_int)sizeof(V) || room < MOST_BYTES) return 0;
-    struct writer w = {.v = (struct value *)work, .first = first, .end = first, .to = code};
+    if (first + n > INT32_MAX / (casadi_int)sizeof(V) - 1000 || room < MOST_BYTES) return 0;
+    struct writer w = {.v = (struct value *)work, .end = first, .e = {code, (int32_t)first}};
     int32_t(*later)[3] = (int32_t(*)[3])(work + 5 * n); /* of what an instruction reads, the next that reads it */
     w.where = (struct where *)(later + n), w.vacant = (int32_t *)(w.where + n);
-    values(w.v, in, n, w.vacant, 0);
+    values(w.v, in, n, w.vacant);
     for (int k = 0; k < n; k++) w.where[k] = (struct where){-1, NEVER, w.v[k].op == OP_INPUT};
     for (int k = (int)n - 1; k >= 0; k--) {
         const struct value *x = w.v + k;
@@ -272,13 +223,11 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, UNUSED casadi
         for (int r = 0; r < arity(x->op); r++) w.where[x->read[r]].next = k;
     }
     for (int r = 0; r < REGISTERS; r++) w.held[r] = -1, w.next[r] = NEVER;
-    /* push rbx, rbp, r14; mov rbx, rdi; mov r14, rsi; lea rbp, [rdi + ...] */
-    bytes(&w, 13, "\x53\x55\x41\x56\x48\x89\xfb\x49\x89\xf6\x48\x8d\xaf");
-    number(&w, (int32_t)((first + MIDDLE) * sizeof(V)));
+    enter(&w.e);
     for (int k = 0; k < n; k++) {
         struct value *x = w.v + k;
         if (arity(x->op) == 0) continue;
-        if (w.to - code > room - MOST_BYTES) return 0;
+        if (w.e.to - code > room - MOST_BYTES) return 0;
         for (int r = 0; r < arity(x->op); r++) w.where[x->read[r]].next = later[k][r];
         hold(&w, k, instruction(&w, x));
         if (x->place >= 0) store(&w, k);
@@ -288,9 +237,9 @@ EXPORT casadi_int write_code(const int32_t (*in)[4], casadi_int n, UNUSED casadi
             if (w.where[x->read[r]].next == NEVER && *place >= first) w.vacant[w.vacancies++] = *place, *place = -1;
         }
     }
-    bytes(&w, 8, "\xc5\xf8\x77\x41\x5e\x5d\x5b\xc3"); /* vzeroupper; pop r14, rbp, rbx; ret */
+    leave(&w.e);
     *end = w.end;
-    return w.to - code;
+    return w.e.to - code;
 }
 
 /* The table ------------------------------------------------------------------------------------------------------ */

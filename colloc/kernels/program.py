@@ -37,8 +37,8 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
     """
     placed, constants = _placed(kernel)
     given = placed, kernel.function.sz_w(), kernel.pool + constants.size
-    runs, end = _written(code.schedule, *given, np.empty(7 * len(placed) + 1, dtype=np.int32))
-    machine, last = _written(code.write_code, *given, np.empty(50 * (len(placed) + 1) + 512, dtype=np.uint8))
+    runs, end = _written(code.schedule, *given, np.empty(6 * len(placed) + 1, dtype=np.int32))
+    machine, last = _written(code.write_code, *given, np.empty(60 * (len(placed) + 1) + 512, dtype=np.uint8))
     size = max(end, last)
     table = pass_table(kernel)
     wide = max(size, table.max(initial=0)) >= 2**16

@@ -28,8 +28,9 @@ def sources(kernels: Sequence[Kernel], lanes: int, vectors: Mapping[str, str]) -
 
 def interpreter_source(lanes: int, vectors: Mapping[str, str]) -> str:
     """Text of the C file of a library that evaluates programs."""
-    written = [_text(name) for name in ("values.c", "code_memory.c", "machine_code.c", "interpreter.c")]
-    return "\n".join([_head(lanes, vectors), definitions(vectors), _text("driver.c"), runs(), *written])
+    head = [_head(lanes, vectors), definitions(vectors), _text("driver.c"), runs()]
+    names = "values.c", "code_memory.c", "encoding.h", "x86_64.c", "aarch64.c", "machine_code.c", "interpreter.c"
+    return "\n".join([*head, *map(_text, names)])
 
 
 def _head(lanes: int, vectors: Mapping[str, str]) -> str:

@@ -3,10 +3,10 @@ reads is part of the sum. */
 
 #include <stdlib.h>
 
-enum { PRODUCT_ADD = 200, PRODUCT_SUBTRACT, SUBTRACT_PRODUCT, PRODUCTS_ADD, PRODUCTS_SUBTRACT, NOTHING, END };
+enum { PRODUCT_ADD = 200, PRODUCT_SUBTRACT, SUBTRACT_PRODUCT, NOTHING, END };
 
 struct value {
-    int32_t op, read[4]; /* what computes it, from which others */
+    int32_t op, read[3]; /* what computes it, from which others */
     int32_t place;       /* in the pool; -1 of none yet */
     int32_t uses, last;  /* how many read it; the last of them */
     int32_t window, level;
@@ -15,37 +15,27 @@ struct value {
 static int arity(int op)
 {
     if (op == OP_INPUT || op == NOTHING) return 0;
-    if (op == PRODUCTS_ADD || op == PRODUCTS_SUBTRACT) return 4;
     return op >= PRODUCT_ADD ? 3 : BINARY(op) ? 2 : 1;
 }
 
-/* A sum or difference takes in a product that nobody else reads, or two of them. */
-static void fuse(struct value *v, int k, int two)
+/* A sum or difference takes in a product that nobody else reads. Of two it takes in the first, whatever the compiler of
+the interpreter would choose: the other choice is rounded otherwise. */
+static void fuse(struct value *v, int k)
 {
     struct value *sum = v + k, *a = v + sum->read[0], *b = v + sum->read[1];
-    int left = a->op == OP_MUL && a->uses == 1, added = sum->op == OP_ADD;
-    int right = b->op == OP_MUL && b->uses == 1 && (two || !left);
-    if (left && right) {
-        sum->op = added ? PRODUCTS_ADD : PRODUCTS_SUBTRACT;
-        sum->read[2] = b->read[0], sum->read[3] = b->read[1];
-    } else if (left) {
-        sum->op = added ? PRODUCT_ADD : PRODUCT_SUBTRACT;
-        sum->read[2] = sum->read[1];
-    } else if (right) {
-        sum->op = added ? PRODUCT_ADD : SUBTRACT_PRODUCT;
-        sum->read[2] = sum->read[0];
-    } else {
-        return;
-    }
-    const struct value *product = left ? a : b;
+    int left = a->op == OP_MUL && a->uses == 1, right = !left && b->op == OP_MUL && b->uses == 1;
+    if (!left && !right) return;
+    int added = sum->op == OP_ADD;
+    sum->op = added ? PRODUCT_ADD : left ? PRODUCT_SUBTRACT : SUBTRACT_PRODUCT;
+    sum->read[2] = sum->read[left];
+    struct value *product = left ? a : b;
     sum->read[0] = product->read[0], sum->read[1] = product->read[1];
-    if (left) a->op = NOTHING;
-    if (right) b->op = NOTHING;
+    product->op = NOTHING;
 }
 
 /* The values of instructions. An instruction has four numbers: of an input or constant OP_INPUT, a register, its place;
 of an output OP_OUTPUT, its place, a register; of all others the operation and three registers as CasADi has them. */
-static void values(struct value *v, const int32_t (*in)[4], casadi_int n, int32_t *held, int two)
+static void values(struct value *v, const int32_t (*in)[4], casadi_int n, int32_t *held)
 {
     for (int k = 0; k < n; k++) {
         int op = in[k][0];
@@ -55,7 +45,7 @@ static void values(struct value *v, const int32_t (*in)[4], casadi_int n, int32_
     }
     for (int k = 0; k < n; k++) {
         struct value *read = v + v[k].read[0];
-        if (v[k].op == OP_ADD || v[k].op == OP_SUB) fuse(v, k, two);
+        if (v[k].op == OP_ADD || v[k].op == OP_SUB) fuse(v, k);
         else if (v[k].op == OP_OUTPUT && read->place < 0) read->place = in[k][1], v[k].op = NOTHING;
         else if (v[k].op == OP_OUTPUT) v[k].place = in[k][1], v[k].op = OP_ASSIGN;
     }
