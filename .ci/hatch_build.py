@@ -1,4 +1,7 @@
-"""Compiles into a wheel what every user's machine would compile, if COLLOC_COMPILED=1, for this platform alone."""
+"""Compiles into a wheel what every user's machine would compile, for one platform.
+
+It does so if COLLOC_COMPILED is 1, for this platform, or a platform's tag such as win_amd64, by its compiler in $CC.
+"""
 
 import os
 import re
@@ -30,7 +33,8 @@ class CompiledLibraries(BuildHookInterface):
             build_data["force_include"][str(path)] = f"colloc/kernels/compiled/{path.name}"
         # Of no version of Python in particular: they are called through ctypes and CasADi.
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+        platform = sysconfig.get_platform() if wanted() == "1" else wanted()
+        build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', platform)}"
 
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "folder"):
@@ -38,4 +42,4 @@ class CompiledLibraries(BuildHookInterface):
 
 
 def wanted():
-    return os.environ.get("COLLOC_COMPILED") == "1"
+    return os.environ.get("COLLOC_COMPILED", "")

@@ -32,8 +32,9 @@ class Kind(NamedTuple):
 _V3 = frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
 _V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 _X86 = Kind("v4", ("-march=x86-64-v4",), _V4), Kind("v3", ("-march=x86-64-v3",), _V3)
-# Of each machine, the best first.
-KINDS = {"x86_64": (*_X86, Kind("any")), "aarch64": (Kind("any"),), "arm64": (Kind("any"),)}
+# Of each machine, the best first. Only Linux says in a file which instructions a CPU has.
+KINDS = {"x86_64": (*_X86, Kind("any")), "aarch64": (Kind("any"),)}
+_ALIASES = {"AMD64": "x86_64", "arm64": "aarch64"}  # of Windows and macOS
 
 
 def shipped(name: str, text: str, options: Compile) -> Path | None:
@@ -43,19 +44,22 @@ def shipped(name: str, text: str, options: Compile) -> Path | None:
     """
     if options.compiler is not None or options.lanes is not None or not FOLDER.is_dir():
         return None
-    kinds = (kind for kind in KINDS.get(platform.machine(), ()) if kind.instructions <= _instructions())
+    machine = _ALIASES.get(platform.machine(), platform.machine())
+    kinds = (kind for kind in KINDS.get(machine, ()) if kind.instructions <= _instructions())
     return next((path for kind in kinds if _loads(path := FOLDER / _file(name, text, kind))), None)
 
 
 def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], folder: Path) -> list[Path]:
-    """Compile a library for every kind of CPU of this machine's make, into a folder.
+    """Compile a library for every kind of CPU of the compiler's platform, which may be another one, into a folder.
 
     `text` identifies the version of the library; `source` is its C code, by lanes and the compiler's macros.
     CompileError without a compiler.
     """
-    paths = []
-    for kind in KINDS.get(platform.machine(), ()):
-        compiler = inspect(compiler_command(Compile()), (kind.flags,))
+    paths, command = [], compiler_command(Compile())
+    macros = inspect(command, ((),)).macros
+    kinds = next((kinds for machine, kinds in KINDS.items() if f"__{machine}__" in macros), ())
+    for kind in (kind for kind in kinds if "__linux__" in macros or not kind.instructions):
+        compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
             texts = [source(lane_count(Compile(), compiler.macros), compiler.macros)]
             library = compile_library(compiler, texts, Path(directory), 1)

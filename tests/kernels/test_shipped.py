@@ -1,6 +1,8 @@
 """Libraries that come with a wheel: which of them a CPU is given, and that they need no compiler."""
 
+import os
 import platform
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,21 @@ def test_a_problem_is_solved_by_them_without_a_compiler():
     assert with_them.status is without.status
     np.testing.assert_allclose(with_them.cost, without.cost, rtol=1e-7)
     linear_solvers._is_built.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("command", "begin", "machine"),
+)
+def test_a_compiler_for_another_platform_is_given_kinds_of_its_own(command, begin, machine, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", os.defpath)
+    if shutil.which(command) is None:
+        pytest.skip(f"needs {command}")
+    monkeypatch.setenv("CC", command)
+    (library,) = linear_solvers.ship_multifrontal(tmp_path)
+    assert library.name.endswith("-any.so")
+    head = library.read_bytes()
+    assert head.startswith(begin)
+    assert head[18:].startswith(machine)  # e_machine, EM_AARCH64
 
 
 def test_none_is_used_of_another_text_or_against_the_user(folder):
