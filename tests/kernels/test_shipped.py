@@ -64,6 +64,7 @@ def test_a_problem_is_solved_by_them_without_a_compiler():
 
 @pytest.mark.parametrize(
     ("command", "begin", "machine"),
+    [("aarch64-linux-gnu-gcc", b"\x7fELF", b"\xb7")],
 )
 def test_a_compiler_for_another_platform_is_given_kinds_of_its_own(command, begin, machine, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", os.defpath)
