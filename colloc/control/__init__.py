@@ -11,6 +11,7 @@ ilqr        iterations of either until the trajectory is optimal
 result      the result of iLQR
 tracking    feedback around a solution
 horizon     the program of a receding horizon
+schedule    repeated phases, and horizons that begin in each of them
 native      its tables for step.c, which makes steps without Python
 receding    a controller that solves a problem again at every tick
 closed_loop a receding horizon in a simulated loop

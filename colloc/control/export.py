@@ -176,7 +176,8 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     >>> sorted(os.listdir("hold"))
     ['CMakeLists.txt', 'controller.c', 'controller.h', 'functions.c', 'main.c', 'step.c', 'tables.h']
     """
-    instance("controller", controller, Receding)
+    if instance("controller", controller, Receding).schedule is not None:
+        raise InputError("a controller of phases cannot be written in C: state the schedule in one Problem")
     if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
         raise InputError(f"folder must be a path, got {quoted(folder)}")
     target = Path(folder)
@@ -210,9 +211,10 @@ def _uncompiled(controller: Receding) -> NativeStep:
 
 def _header(controller: Receding, native: NativeStep) -> str:
     sizes = native.tables
-    names = [parameter.name for parameter in controller.first.problem.all_parameters[:-1]]
+    names = [parameter.name for parameter in controller.first.nlp.motions[0].problem.all_parameters[:-1]]
+    state = sizes["parameters"] - sizes["measured"]
     return _HEADER.format(
-        torques=sizes["torques"], state=sizes["starts"], parameters=sizes["measured"], tick=repr(controller.tick),
+        torques=sizes["torques"], state=state, parameters=sizes["measured"], tick=repr(controller.tick),
         state_names="positions, velocities, other states", parameter_names=", ".join(names) or "none",
     )  # fmt: skip
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from colloc.model.ball import relative_turn
 from colloc.problem import Instant, Parameter, Problem, Statement, at
-from colloc.solution import Solution
+from colloc.solution import PhasesSolution, Solution
 
 START, TORQUE, MEASURED = "start of the horizon", "torque of the tick", "measured_state"
 _FREE = 1e20  # a bound that is none
 _SAMPLES, _START = 5, 1e4  # times for every control point, and weight of the state at the start
+_FOLLOWS = 1e-6  # part of an equation's gradient that the state at the start does not determine, relative
+
+Plan = Solution | PhasesSolution
 
 
 class Shift(NamedTuple):
@@ -29,25 +34,45 @@ class Shift(NamedTuple):
     map: np.ndarray
 
 
-def from_measured_state(problem: Problem, when: float) -> Problem:
+def from_measured_state(problem: Problem, when: float, parameters: Sequence[Parameter] = ()) -> Problem:
     """A problem with the state of its start as rows, in place of the values that it states there, and first torques.
+
+    Joints that depend on others, and lengths of quaternions, have no rows.
 
     Parameters
     ----------
     problem : Problem
     when : float
         Time of the torques, as a fraction of the duration.
+    parameters : sequence of Parameter, optional
+        All parameters, the measured state at the end; by default those of the problem, and the values of its start.
     """
-    kept = [statement for statement in problem.statements if not _is_of_start(problem, statement)]
-    names = [f"initial {name}" for name in state_names(problem)]
-    start = at(0.0, _beyond_measured, equals=0.0, scale=1.0, name=START, labels=names)
+    kept = [statement for statement in problem.statements if not is_of_start(problem, statement)]
+    parameters = parameters or [*problem.all_parameters, Parameter(MEASURED, first_state(problem))]
+    names = [f"initial {name}" for name in measured_names(problem)]
+    start = at(0.0, partial(_beyond_measured, problem), equals=0.0, scale=1.0, name=START, labels=names)
     torque = at(when, _torque, lower=-_FREE, upper=_FREE, scale=1.0, name=TORQUE, unit="N m")
-    measured = Parameter(MEASURED, _first_state(problem))
-    return problem.restated([*kept, start, torque], parameters=[*problem.all_parameters, measured])
+    return problem.restated([*kept, start, torque], parameters=parameters)
 
 
-def _beyond_measured(now: Instant) -> ca.SX:
-    return ca.vertcat(now.q, now.qd, *now.states.values()) - now.parameters[MEASURED]
+def _beyond_measured(problem: Problem, now: Instant) -> ca.SX:
+    """Differences from the measured state, of quaternions as turns."""
+    measured = now.parameters[MEASURED]
+    difference = ca.vertcat(now.q, now.qd, *now.states.values()) - measured
+    turns = [2 * relative_turn(measured[places], now.q[places]) for places, _ in problem.model.balls.values()]
+    positions, others = _rows(problem)
+    return ca.vertcat(difference[positions], *turns, difference[others])
+
+
+def _rows(problem: Problem) -> tuple[list[int], list[int]]:
+    """Entries of a state that have rows at the start: positions outside quaternions, then velocities and states."""
+    model, states = problem.model, sum(state.size for state in problem.states)
+    inside = {k for places, _ in model.balls.values() for k in range(model.n_q)[places]}
+    coordinates = problem.coordinates
+    places = range(model.n_q) if coordinates is None else coordinates.independent
+    joints = range(model.n) if coordinates is None else coordinates.independent
+    others = [*(model.n_q + j for j in joints), *range(model.n_q + model.n, model.n_q + model.n + states)]
+    return [k for k in places if k not in inside], others
 
 
 def _torque(now: Instant) -> ca.SX:
@@ -61,72 +86,126 @@ def state_names(problem: Problem) -> list[str]:
     return [f"q[{name}]" for name in model.position_names] + [f"qd[{name}]" for name in model.joint_names] + states
 
 
-def _first_state(problem: Problem) -> np.ndarray:
+def measured_names(problem: Problem) -> list[str]:
+    """Names of the rows of the start, which are the columns of feedback gains."""
+    model, names, (positions, others) = problem.model, state_names(problem), _rows(problem)
+    turns = [f"turn[{name}]" for _, dofs in model.balls.values() for name in model.joint_names[dofs]]
+    return [*(names[k] for k in positions), *turns, *(names[k] for k in others)]
+
+
+def first_state(problem: Problem) -> np.ndarray:
     """Values that a problem states at the start, zeros where it states none."""
     sizes = {"q": problem.model.n_q, "qd": problem.model.n} | {state.name: state.size for state in problem.states}
     values = {name: np.zeros(size) for name, size in sizes.items()}
+    values["q"] = problem.model.neutral.copy()
     for end in (end for ends in problem.end_values.values() for end in ends):
         if end.s == 0 and end.quantity in values:
             values[end.quantity][end.index] = end.value
     return np.concatenate([*values.values()])
 
 
-def _is_of_start(problem: Problem, statement: Statement) -> bool:
+def is_of_start(problem: Problem, statement: Statement) -> bool:
     """Whether all rows of a statement are values at the start."""
     ends = statement.end_values(problem.instant)
     return bool(ends) and all(end.s == 0 for end in ends)
 
 
-def shifts(plan: Solution, tick: float) -> list[Shift]:
-    """Maps of the control points of a plan to those a tick later; the motion stays at its end.
+def shifts(plan: Plan, tick: float) -> list[Shift]:
+    """Maps of the control points of a plan to those a tick later; the motion stays at its end. None for phases.
 
     The curve a tick later has other breakpoints. It is the nearest one at many times, with second derivatives, as
     torques depend on them, and with the state at the start.
     """
-    grid, later = plan.nlp.grid, tick / plan.duration
-    maps = []
-    for name, basis in grid.splines.items():
-        index = grid.layout[name]
+    (motion, *others), maps = plan.nlp.motions, []
+    for name, basis in motion.grid.splines.items() if not others else ():
+        index = motion.grid.layout[name]
         if index.size:
-            s = np.linspace(0.0, 1.0, _SAMPLES * basis.size)
-            weights = {0: basis.intervals**2.0, 2: 1.0} if basis.degree > 2 else {0: 1.0}
-            start = _START * basis.intervals**2.0
-            rows = [(weight, _values(basis, s, order)) for order, weight in weights.items()]
-            rows += [(start / basis.intervals**order, _values(basis, s[:1], order)) for order in (0, 1)[: basis.degree]]
-            moved = [(weight, _values(basis, s + later, order)) for order, weight in weights.items()]
-            moved += [(start / basis.intervals**k, _values(basis, s[:1] + later, k)) for k in (0, 1)[: basis.degree]]
-            wanted, there = (np.concatenate([weight * row for weight, row in part]) for part in (rows, moved))
-            maps.append(Shift(index, np.linalg.lstsq(wanted, there)[0]))
+            maps.append(Shift(index, moved(basis, tick / plan.duration, 1.0)))
     return maps
 
 
-def _values(basis: Any, s: np.ndarray, order: int) -> np.ndarray:
-    """Derivatives of all basis functions, shape (N, size); beyond the end, values stay and derivatives vanish."""
+def moved(basis: Any, later: float, width: float, *, goes_on: bool = False) -> np.ndarray:
+    """The map of control points to those of a part of the motion, as a motion on the same breakpoints.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    later, width : float
+        Start and width of the part, in normalised time; beyond the end values stay.
+    goes_on : bool
+        Whether values beyond the end go on with the slope there instead.
+    """
+    s = np.linspace(0.0, 1.0, _SAMPLES * basis.size)
+    weights = {0: basis.intervals**2.0, 2: 1.0} if basis.degree > 2 else {0: 1.0}
+    start, ends = _START * basis.intervals**2.0, (0, 1)[: basis.degree]
+    rows = [(weight, _values(basis, s, order)) for order, weight in weights.items()]
+    rows += [(start / basis.intervals**order, _values(basis, s[:1], order)) for order in ends]
+    t = later + width * s
+    there = [(weight, width**order * _values(basis, t, order, goes_on)) for order, weight in weights.items()]
+    there += [(start / basis.intervals**k, width**k * _values(basis, t[:1], k, goes_on)) for k in ends]
+    wanted, at = (np.concatenate([weight * row for weight, row in part]) for part in (rows, there))
+    return np.linalg.lstsq(wanted, at)[0]
+
+
+def _values(basis: Any, s: np.ndarray, order: int, goes_on: bool = False) -> np.ndarray:
+    """Derivatives of all basis functions, shape (N, size); beyond the end, values stay or go on with their slope."""
     inside = np.minimum(s, 1.0)
     seen = basis.first[basis.interval(inside)][:, None] + np.arange(basis.degree + 1)
     values = np.zeros((s.size, basis.size))
     np.put_along_axis(values, np.minimum(seen, basis.size - 1), basis.values(inside, order), axis=1)
+    if goes_on and basis.degree and order < 2:
+        slope = _values(basis, np.ones(1), 1)
+        return values + ((s - inside)[:, None] * slope if order == 0 else 0.0)
     return values if order == 0 else values * (s <= 1.0)[:, None]
 
 
-def times_of_variables(plan: Solution) -> np.ndarray:
-    """Normalised time near which every variable acts, shape (n_x,); infinite for those of the whole motion."""
+def times_of_variables(plan: Plan) -> np.ndarray:
+    """Time near which every variable acts, in phases, shape (n_x,); constants act at the start of a phase.
+
+    Infinite for the constants of a motion without phases.
+    """
     times = np.full(plan.nlp.n_x, np.inf)
-    for motion in plan.nlp.motions:
+    for k, motion in enumerate(plan.nlp.motions):
         layout = motion.grid.layout
+        if len(plan.nlp.motions) > 1:
+            times[motion.part] = k
         for name, basis in motion.grid.splines.items():
             index = layout[name] - layout.offset + motion.part.start
-            times[index] = basis.greville()[:, None]
+            times[index] = k + basis.greville()[:, None]
     return times
 
 
-def row_times(plan: Solution) -> np.ndarray:
-    """Normalised time of every row, shape (n_g,)."""
-    blocks = plan.nlp.constraints
-    return np.concatenate([np.zeros(0), *(np.repeat(block.sites.s, block.n_rows) for block in blocks)])
+def row_times(plan: Plan) -> np.ndarray:
+    """Time of every row, in phases, shape (n_g,); links belong to the end of the first phase."""
+    nlp, phases = plan.nlp, list(plan.nlp.phases)
+    begins = [phases.index(nlp.owners[block]) if block in nlp.owners else 1 for block in nlp.constraints]
+    blocks = zip(nlp.constraints, begins, strict=True)
+    return np.concatenate([np.zeros(0), *(np.repeat(k + block.sites.s, block.n_rows) for block, k in blocks)])
 
 
-def rows_of(plan: Solution, name: str) -> np.ndarray:
+def durations_of(plan: Plan) -> np.ndarray:
+    """Entries of the decision vector that are durations of phases."""
+    layouts = ((motion.grid.layout, motion.part.start) for motion in plan.nlp.motions)
+    return np.concatenate([layout.duration - layout.offset + start for layout, start in layouts])
+
+
+def follow_from_start(plan: Plan) -> np.ndarray:
+    """Equations at the start that the measured state determines, such as those of a loop or of a foot that stays.
+
+    Together with the rows of the start they would be redundant, or contradict a state that is measured with noise.
+    """
+    nlp, start = plan.nlp, rows_of(plan, START)
+    lower, upper = nlp.bounds_g
+    candidates = np.setdiff1d(np.flatnonzero((row_times(plan) == 0) & (lower == upper)), start)
+    jacobian = np.array(nlp.jac_g(plan.x, plan.parameters)[1])
+    slope = jacobian[np.append(start, candidates)] * nlp.scale_x * nlp.free
+    known = np.linalg.qr(slope[: start.size].T)[0]
+    rest = slope[start.size :]
+    beyond = np.linalg.norm(rest - (rest @ known) @ known.T, axis=1)
+    return candidates[beyond <= _FOLLOWS * np.linalg.norm(rest, axis=1)]
+
+
+def rows_of(plan: Plan, name: str) -> np.ndarray:
     """Rows of a constraint."""
     blocks = zip(plan.nlp.constraints, plan.nlp.offsets, plan.nlp.offsets[1:], strict=False)
     return np.concatenate([np.zeros(0, int), *(np.arange(a, b) for block, a, b in blocks if block.name == name)])

@@ -10,9 +10,19 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.control.horizon import START, TORQUE, place_order, rows_of, shifts, times_of_variables
+from colloc.control.horizon import (
+    MEASURED,
+    START,
+    TORQUE,
+    Plan,
+    durations_of,
+    follow_from_start,
+    place_order,
+    rows_of,
+    shifts,
+    times_of_variables,
+)
 from colloc.kernels import Compile, build_source
-from colloc.solution import Solution
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
 _GROUP = 16  # as in step.c
@@ -71,14 +81,14 @@ class NativeStep:
 
     Parameters
     ----------
-    plan : Solution
+    plan : Solution or PhasesSolution
         With `START` rows.
     tick : float [s]
     price : float
         Of the excess of a limit by its natural size, relative to the scale of the cost.
     """
 
-    def __init__(self, plan: Solution, tick: float, price: float):
+    def __init__(self, plan: Plan, tick: float, price: float):
         self.nlp = plan.nlp
         self._code = ctypes.CDLL(
             str(build_source("step", Path(__file__).with_name("step.c").read_text(encoding="utf-8"), Compile()))
@@ -86,6 +96,16 @@ class NativeStep:
         self._tables(plan, tick, price)
         self._functions(plan)
         self.result = Result()
+
+    def restart(self, plan: Plan, durations: np.ndarray | None = None) -> None:
+        """Begin with a plan again, with these durations of its phases [s]."""
+        memory = self.memory
+        memory["x"][:] = plan.x
+        if durations is not None:
+            memory["x"][durations_of(plan)] = durations
+        memory["trial"][:] = memory["x"]
+        memory["p"][:] = plan.parameters
+        memory["lam_g"][:] = plan.multipliers["g"]
 
     def tick(self, settings: Settings, ticks: int, state: np.ndarray, parameters: np.ndarray) -> Result:
         """Move the plan on by so many ticks, and improve it; see step.c."""
@@ -95,16 +115,16 @@ class NativeStep:
         )  # fmt: skip
         return self.result
 
-    def _tables(self, plan: Solution, tick: float, price: float) -> None:
+    def _tables(self, plan: Plan, tick: float, price: float) -> None:
         nlp, scale = plan.nlp, plan.outcome.scale
         assert scale is not None
-        variable = np.flatnonzero(nlp.free)
+        variable = np.setdiff1d(np.flatnonzero(nlp.free), durations_of(plan))
         of_variable = np.full(nlp.n_x, -1)
         of_variable[variable] = np.arange(variable.size)
         row, column = _triplet(nlp.jac_g.sparsity_out(1))
         lower, upper = nlp.bounds_g
         start = rows_of(plan, START)
-        equal = np.setdiff1d(np.flatnonzero(lower == upper), start)
+        equal = np.setdiff1d(np.flatnonzero(lower == upper), [*start, *follow_from_start(plan)])
         equation = np.concatenate([equal, start])
         entries = _by_row(row, of_variable[column], nlp.n_g)
         place, equation_place = place_order(times_of_variables(plan)[variable], [entries[r] for r in equation])
@@ -136,7 +156,7 @@ class NativeStep:
         self._program = _Tables(**{name: t[name] for name in (*_Tables.sizes, "cost")}, **addresses)
         self.target = lower[equation] / scale.rows[equation]
 
-    def _functions(self, plan: Solution) -> None:
+    def _functions(self, plan: Plan) -> None:
         nlp, program = self.nlp, self._program
         functions = _functions_of(nlp)
         padded = program.size + _LANES
@@ -151,10 +171,8 @@ class NativeStep:
         sizes = dict.fromkeys(_Memory.of_system, padded) | dict.fromkeys(_Memory.of_limits, program.limits) | sizes
         memory = {name: np.zeros(size) for name, size in sizes.items()}
         self.memory = memory
-        memory["x"][:] = memory["trial"][:] = plan.x
-        memory["p"][:] = plan.parameters
         memory["lam_f"][:] = 1.0
-        memory["lam_g"][:] = plan.multipliers["g"]
+        self.restart(plan)
         self._memory = _Memory(**{name: array.ctypes.data for name, array in memory.items()})
         names = (
             (("x", "p"), ("f", "gradient", "g", "jacobian")),
@@ -174,18 +192,18 @@ class NativeStep:
         self._evaluators = _Functions(evaluate, *(_raw(buffer) for _, buffer, _ in self._buffers))
 
 
-def _of_ticks(plan: Solution, tick: float) -> dict[str, Any]:
+def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:
     """Tables for the beginning and the end of a tick: moving on, torques."""
-    problem, maps = plan.problem, shifts(plan, tick)
-    sizes = [parameter.value.size for parameter in problem.all_parameters]
-    least, most = problem.limits("tau")
+    maps, q = shifts(plan, tick), plan.nlp.motions[0].grid.layout["q"]
+    least, most = plan.nlp.motions[0].problem.limits("tau")
+    points = [index for index, _ in maps] or [q]
     torque = rows_of(plan, TORQUE)
     return {
-        "unknowns": plan.nlp.n_x, "parameters": plan.nlp.n_p, "measured": sum(sizes[:-1]), "torques": torque.size,
-        "curves": len(maps), "torque": torque, "least": least, "most": most, "low": plan.nlp.lower,
-        "high": plan.nlp.upper, "points": [index.shape[0] for index, _ in maps],
-        "width": [index.shape[1] for index, _ in maps], "point": np.concatenate([index.ravel() for index, _ in maps]),
-        "shift": np.concatenate([shift.ravel() for _, shift in maps]), "rest": plan.x,
+        "unknowns": plan.nlp.n_x, "parameters": plan.nlp.n_p, "measured": plan.problem.parameter_places[MEASURED].start,
+        "torques": torque.size, "curves": len(maps), "torque": torque, "least": least, "most": most,
+        "low": plan.nlp.lower, "high": plan.nlp.upper, "points": [index.shape[0] for index in points],
+        "width": [index.shape[1] for index in points], "point": np.concatenate([index.ravel() for index in points]),
+        "shift": np.concatenate([np.zeros(0), *(shift.ravel() for _, shift in maps)]), "rest": plan.x,
     }  # fmt: skip
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.control.horizon import MEASURED, from_measured_state, row_times, times_of_variables
+from colloc.control.horizon import MEASURED, Plan, durations_of, from_measured_state, row_times, times_of_variables
 from colloc.control.native import NativeStep, Settings
-from colloc.problem import Problem
-from colloc.solution import Solution
+from colloc.control.schedule import ELAPSED, Schedule, plan_shifts
+from colloc.problem import Phases, Problem
+from colloc.solution import PhasesSolution
 from colloc.solution.first_plan import first_plan
 from colloc.support.checks import (
     InputError,
@@ -42,7 +43,8 @@ class Tick:
     tau : ndarray, shape (n,) [N m, N]
         Torques to be held for one tick: those of the plan in the middle of the tick, within the stated torque limits.
     gains : ndarray, shape (n, state)
-        Derivatives of `tau` by the measured state: q, qd, then `State` unknowns.
+        Derivatives of `tau` by the measured state: q, qd, then `State` unknowns; of joints that depend on others by the
+        independent ones, of a quaternion by small turns, after the other positions.
     trusted : bool
         Whether the plan meets its equations to 1e-3 and its limits after the start to 1e-2 of their natural sizes.
     message : str
@@ -59,7 +61,7 @@ class Tick:
         Of the steps, by the clock and of the processor; without arguments and results of Python, about 0.2 ms.
     x, parameters : ndarray
         Decision vector of the plan, and its parameters.
-    first : Solution
+    first : Solution or PhasesSolution
         The first plan, which has the program.
 
     Examples
@@ -86,17 +88,32 @@ class Tick:
     processor: float
     x: np.ndarray
     parameters: np.ndarray
-    first: Solution
+    first: Plan
 
     def __repr__(self) -> str:
         word = "trusted" if self.trusted else f"not trusted: {self.message}"
         return f"Tick({word}; {self.steps} steps, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
 
     @cached_property
-    def plan(self) -> Solution:
+    def plan(self) -> Plan:
         """The plan, from this tick on."""
         outcome = replace(self.first.outcome, x=self.x, iterations=self.iterations)
         return replace(self.first, outcome=outcome, parameters=self.parameters)
+
+
+class _HorizonProgram(NamedTuple):
+    """The program of a problem, or of the horizon that begins in a phase."""
+
+    plan: Plan
+    native: NativeStep
+    after_start: tuple[np.ndarray, np.ndarray]  # masks of rows and variables
+    places: dict[str, slice]  # of parameters
+    durations: np.ndarray  # entries of x
+
+    @classmethod
+    def of(cls, plan: Plan, tick: float, price: float) -> _HorizonProgram:
+        after = row_times(plan) > 0, times_of_variables(plan) > 0
+        return cls(plan, NativeStep(plan, tick, price), after, plan.problem.parameter_places, durations_of(plan))
 
 
 class Receding:
@@ -104,8 +121,10 @@ class Receding:
 
     Attributes
     ----------
-    first : Solution
+    first : Solution or PhasesSolution
         The first plan.
+    schedule : Schedule or None
+        The phases that are repeated.
     tick : float [s]
     settings : Settings
         Of its steps in C.
@@ -121,17 +140,19 @@ class Receding:
     <Status.SOLVED: 'solved'>
     """
 
-    def __init__(self, first: Solution, tick: float, settings: Settings, price: float):
-        self.first, self.tick, self.settings, self.price = first, tick, settings, price
-        self._native = NativeStep(first, tick, price)
-        self._after_start = row_times(first) > 0, times_of_variables(first) > 0
+    def __init__(
+        self, plans: Sequence[Plan], tick: float, settings: Settings, price: float, schedule: Schedule | None = None
+    ):
+        self.first, self.tick, self.settings, self.price = plans[0], tick, settings, price
+        self.schedule = schedule
+        self._programs = [_HorizonProgram.of(plan, tick, price) for plan in plans]
+        self._moves = [] if schedule is None else plan_shifts(schedule, plans)
+        self._present, self._count = 0, 0  # the program of now, and ticks since the schedule began
         self._now = np.nan  # time of the last call
-        problem = first.problem
-        self._states = {state.name: state.size for state in problem.states}
-        self._parameters = {name: place for name, place in problem.parameter_places.items() if name != MEASURED}
 
     def __repr__(self) -> str:
-        return f"Receding: {self.first.problem.model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
+        model = self.first.nlp.motions[0].problem.model
+        return f"Receding: {model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
 
     def __call__(self, q: Any, qd: Any, *, t: float | None = None, **values: Any) -> Tick:
         """Torques for the measured state.
@@ -139,8 +160,10 @@ class Receding:
         Parameters
         ----------
         q, qd : shape (n_q,), (n,) [rad, m], [rad/s, m/s]
+            Of joints that depend on others only the independent ones are read.
         t : float, optional [s]
-            Time of the measurement: the plan moves on by the whole ticks since the last call. By default by one.
+            Time of the measurement: the plan moves on by the whole ticks since the last call. By default by one. A
+            schedule of phases begins at zero.
         **values
             Parameters of the problem by name, which keep their values until they are changed, and measured `State`
             unknowns, which are those of the plan by default.
@@ -155,41 +178,75 @@ class Receding:
         InputError
             For unknown names and wrong shapes.
         """
-        native, ticks = self._native, self._ticks(t)
+        ticks = self._ticks(t)
+        if self.schedule is not None:
+            self._follow(self.schedule, ticks)
+            ticks = 0
+        native, first = self._program.native, self._program.plan
         result = native.tick(self.settings, ticks, *self._arguments(q, qd, values))
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
         numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
-        plan = native.memory["x"].copy(), native.memory["p"].copy(), self.first
+        plan = native.memory["x"].copy(), native.memory["p"].copy(), first
         return Tick(tau, gains, not message, message, *numbers, result.seconds, result.processor, *plan)
 
+    @property
+    def _program(self) -> _HorizonProgram:
+        return self._programs[self._present]
+
     def _ticks(self, t: float | None) -> int:
-        """Number of ticks since the last call, and the time of this one."""
+        """Number of ticks since the last call, or since the schedule began, and the time of this one."""
         last = self._now
         self._now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
         if self._now < last:
             now, self._now = self._now, last
             raise InputError(f"t must not go back: it was {short(last)} s, got {short(now)} s")
+        if self.schedule is not None:
+            return round(self._now / self.tick)
         ticks = 0 if np.isnan(last) else round((self._now - last) / self.tick)
         return min(ticks, int(self.first.duration / self.tick) + 1)
 
+    def _follow(self, schedule: Schedule, tick: int) -> None:
+        """Move the plan on to a tick of the schedule."""
+        if tick - self._count > sum(schedule.ticks):  # no plan reaches so far
+            known = self._program.native.memory["p"][: self._program.places[ELAPSED].start].copy()
+            self._present, gone = schedule.place(tick)
+            program = self._program
+            program.native.restart(program.plan, schedule.durations(self._present, 0))
+            program.native.memory["p"][: known.size] = known
+            self._count = tick - gone
+        while self._count < tick:
+            k, gone = schedule.place(self._count)
+            before, self._count = self._program.native.memory, self._count + 1
+            self._present = schedule.place(self._count)[0]
+            after = self._program
+            memory = after.native.memory
+            self._moves[k][gone].apply(before["x"], before["lam_g"], memory["x"], memory["lam_g"], after.durations)
+            memory["x"][:] = np.clip(memory["x"], after.plan.nlp.lower, after.plan.nlp.upper)
+            known = after.places[ELAPSED].start  # parameters of the user come first
+            memory["p"][:known] = before["p"][:known]
+        program = self._program
+        program.native.memory["p"][program.places[ELAPSED]] = schedule.place(tick)[1] * self.tick
+        program.native.memory["trial"][:] = program.native.memory["x"]
+
     def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """The measured state, and all parameters."""
-        model, memory = self.first.problem.model, self._native.memory
-        p = memory["p"].copy()
-        planned = self.first.nlp.grid.layout["states"]
+        program = self._program
+        motion, memory = program.plan.nlp.motions[0], program.native.memory
+        model, p, planned = motion.problem.model, memory["p"].copy(), motion.grid.layout["states"]
         parts = [float_array("q", q, (model.n_q,)), float_array("qd", qd, (model.n,))]
-        place = 0
-        for name, size in self._states.items():
+        place, states = 0, {state.name: state.size for state in motion.problem.states}
+        for name, size in states.items():
             value = values.get(name, memory["x"][planned[0, place : place + size]])
             parts.append(float_array(name, np.atleast_1d(value), (size,)))
             place += size
         for name, value in values.items():
-            if name in self._states:
+            if name in states:
                 continue
-            if name not in self._parameters:
-                raise unknown_name("parameter or state", name, [*self._parameters, *self._states])
-            part = self._parameters[name]
+            if name not in program.places or name in (MEASURED, ELAPSED):
+                own = [other for other in program.places if other not in (MEASURED, ELAPSED)]
+                raise unknown_name("parameter or state", name, [*own, *states])
+            part = program.places[name]
             p[part] = float_array(name, np.atleast_1d(value), (part.stop - part.start,))
         return np.concatenate(parts), p
 
@@ -205,9 +262,10 @@ class Receding:
 
     def _exceeded(self) -> str:
         """The limit that is exceeded most after the start, where the measured state may be outside of its limits."""
-        nlp, x, g = self.first.nlp, self._native.memory["x"], self._native.memory["g"]
-        (lower, upper), (in_rows, in_variables) = nlp.bounds_g, self._after_start
-        beyond = np.maximum(g - upper, lower - g) / self.first.outcome.scale.rows  # pyright: ignore[reportOptionalMemberAccess]
+        program = self._program
+        nlp, x, g = program.plan.nlp, program.native.memory["x"], program.native.memory["g"]
+        (lower, upper), (in_rows, in_variables) = nlp.bounds_g, program.after_start
+        beyond = np.maximum(g - upper, lower - g) / program.plan.outcome.scale.rows  # pyright: ignore[reportOptionalMemberAccess]
         beyond = np.where(in_rows & (lower < upper), beyond, 0.0)
         outside = np.maximum(x - nlp.upper, nlp.lower - x) / nlp.scale_x
         outside = np.where(in_variables, outside, 0.0)
@@ -231,7 +289,7 @@ _REASONS = {
 
 @spelt
 def receding(
-    problem: Problem,
+    problem: Problem | Phases,
     curve: Any = None,
     *,
     tick: float,
@@ -246,13 +304,21 @@ def receding(
     The problem is stated as for `solve`, over the horizon. Values that it states at the start are replaced by the
     measured state. At every tick the last plan is moved on, and improved by one or a few steps of sequential quadratic
     programming: functions in machine code, a quadratic program by a primal-dual method, without Python. Limits of the
-    problem may be exceeded at a high price, since reality may put a state outside; the answer says so. The first plan
-    is that of one run of `Ipopt`.
+    problem may be exceeded at a high price, since reality may put a state outside; the answer says so. Equations at the
+    start that the state determines, such as those of a foot that stays, are left out there. The first plan is that of
+    one run of `Ipopt`.
+
+    Phases are a schedule that is repeated: the last one is followed by the first, by the link that is stated between
+    them. The horizon has the rest of the present phase, all others, and the present one again as far as it has gone.
+    Costs and constraints see the time of their phase. Constraints at the start of a phase do not hold in the first part
+    of the horizon, nor those at its end in the last, nor its final cost. Torques are those of the middle of the tick as
+    a phase begins, and of the start of the tick as it ends.
 
     Parameters
     ----------
-    problem : Problem
-        Of fixed duration. Goals that move are its parameters.
+    problem : Problem or Phases
+        Of fixed durations, those of phases whole ticks. Goals that move are parameters. Values that the first of the
+        phases states at its start are those of the first plan.
     curve : Transcription, optional
         As in `solve`.
     tick : float [s]
@@ -277,7 +343,8 @@ def receding(
     ------
     InputError
         For a free duration, a tick that is not shorter than the horizon, a cost that no variable changes, and a first
-        plan that does not exist.
+        plan that does not exist. For phases with constraints at other times than their start and end or all along,
+        with loads or rates of states that depend on the time, and functions across phases.
     CompileError
         Without a C compiler.
 
@@ -296,22 +363,48 @@ def receding(
     >>> tick.tau.shape, tick.gains.shape, tick.trusted
     ((2,), (2, 4), True)
     """
-    horizon = instance("problem", problem, Problem).horizon
     tick = finite_number("tick", tick, positive=True)
+    steps = count("steps", steps, at_least=1)
+    late = _FOREVER if deadline is None else finite_number("deadline", deadline, positive=True)
+    price = finite_number("price", price, positive=True)
+    settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, steps, _ITERATIONS)
+    instance("problem", problem, Problem | Phases)
+    if isinstance(problem, Phases):
+        schedule = Schedule(problem, tick)
+        plans = _plans_of_phases(schedule, curve, guess, parameters)
+        return Receding(plans, tick, settings, price, schedule)
+    horizon = problem.horizon
     if horizon.lower < horizon.upper:
         raise InputError("the duration of a horizon must be fixed: give a number of seconds")
     if tick >= horizon.lower:
         raise InputError(f"tick must be shorter than the horizon of {short(horizon.lower)} s, got {short(tick)} s")
-    steps = count("steps", steps, at_least=1)
-    late = _FOREVER if deadline is None else finite_number("deadline", deadline, positive=True)
-    price = finite_number("price", price, positive=True)
-    if problem.coordinates is not None or not problem.model.has_plain_velocities:
-        raise InputError("a receding horizon is for trees without ball joints on quaternions")
     measured = from_measured_state(problem, tick / 2 / horizon.lower)
-    first = first_plan(measured, curve, guess, parameters)
+    return Receding([_checked(first_plan(measured, curve, guess, parameters))], tick, settings, price)
+
+
+def _checked(first: Plan) -> Plan:
     if not first.outcome.status.name == "SOLVED":
         raise InputError(f"no first plan: {first.outcome.status}; look at co.solve(problem, curve)")
     if first.outcome.scale is None or first.outcome.scale.anchor is not None:
         raise InputError("no variable changes the cost: a receding horizon needs one, such as the effort")
-    settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, steps, _ITERATIONS)
-    return Receding(first, tick, settings, price)
+    return first
+
+
+def _plans_of_phases(schedule: Schedule, curve: Any, guess: Any, parameters: Mapping[str, Any] | None) -> list[Plan]:
+    """First plans from the start of every phase; later ones begin in the state that the first one has there."""
+    plans: list[Any] = []
+    for k, name in enumerate(schedule.names):
+        pieces, state = schedule.pieces(k), None
+        if plans:
+            start = plans[0][name].at(0.0)
+            values = [start.q, start.qd, *(start.signals[s.name] for s in schedule.cycle.phases[name].states)]
+            state = np.concatenate([np.ravel(value) for value in values])
+        curves = {piece: curve[phase] for piece, phase in pieces.items()} if isinstance(curve, Mapping) else curve
+        by_phase = isinstance(guess, PhasesSolution) or (
+            isinstance(guess, Mapping) and guess.keys() == schedule.cycle.phases.keys()
+        )
+        near = {piece: guess[phase] for piece, phase in pieces.items()} if by_phase else guess
+        durations = dict(zip(pieces, schedule.durations(k, 0).tolist(), strict=True))
+        horizon = schedule.horizon(k, state)
+        plans.append(_checked(first_plan(horizon, curves, near, parameters, durations)))
+    return plans

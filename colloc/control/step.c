@@ -68,7 +68,7 @@ struct program {
     int32_t starts;                /* equations of the start, the last ones of `equation` */
     int32_t envelope, values;      /* numbers in the envelope and in all segments */
     int32_t unknowns, parameters;  /* entries of x and of p */
-    int32_t measured;              /* first entry of the measured state in p */
+    int32_t measured;              /* first entry in p of the measured state, which goes on to the end */
     int32_t torques, curves;       /* rows of torques; tables of control points */
     const int32_t *variable;       /* (n) entry of x */
     const int32_t *place;          /* (n) in the linear system */
@@ -646,7 +646,7 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     memcpy(m->lam_before, m->lam_g, p->rows * sizeof(double));
     memcpy(m->p_before, m->p, p->parameters * sizeof(double));
     memcpy(m->p, parameters, p->parameters * sizeof(double));
-    memcpy(m->p + p->measured, state, p->starts * sizeof(double));
+    memcpy(m->p + p->measured, state, (p->parameters - p->measured) * sizeof(double));
     int numbers = all_finite(m->p, p->parameters);
     if (numbers) make_steps(p, m, f, target, s, r);
     else r->status = NO_NUMBERS;

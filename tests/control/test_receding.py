@@ -6,6 +6,7 @@ import pytest
 
 import colloc as co
 from colloc.models.cart_pole import cart_pole
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
 ARM = two_link(9.81)
@@ -148,10 +149,45 @@ def test_problems_without_a_receding_horizon_are_refused():
     free = co.Problem(ARM, co.Free(0.5, 1.0), NEAR, [co.initial(q=0.0, qd=0.0)], parameters=[GOAL])
     with pytest.raises(co.InputError, match="the duration of a horizon must be fixed"):
         co.control.receding(free, co.BSpline(10), tick=0.02)
-    top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
-    spin = co.Problem(top, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [co.initial(qd=0.0)])
-    with pytest.raises(co.InputError, match="trees without ball joints on quaternions"):
-        co.control.receding(spin, co.BSpline(10), tick=0.02)
+
+
+def test_a_ball_joint_on_a_quaternion_turns_as_ipopt_plans():
+    top, goal = (
+        co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4))),
+        (0.8, 0, 0.6, 0),
+    )
+    near = co.integral(lambda now: 1e-2 * ca.sumsqr(now.tau) + 1 - ca.dot(now.q, ca.DM(goal)) ** 2)
+
+    def turn(q, qd):
+        return co.Problem(top, 0.8, near, [co.initial(q=q, qd=qd), co.bounds(tau=(-3.0, 3.0))])
+
+    controller = co.control.receding(turn((1.0, 0.0, 0.0, 0.0), 0.0), co.BSpline(8), tick=0.02, steps=15)
+    q, qd = np.array([0.96, 0.2, -0.1, 0.0]) / np.linalg.norm([0.96, 0.2, -0.1, 0.0]), (0.3, -0.2, 0.5)
+    tick, other = controller(q, qd), co.solve(turn(q, qd), co.BSpline(8))
+    assert tick.trusted, tick.message
+    assert tick.gains.shape == (3, 6)  # by small turns
+    assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+    np.testing.assert_allclose(tick.tau, other.at(0.01).tau, atol=1e-5)
+    assert controller(-q, qd).cost == pytest.approx(other.cost, rel=1e-2)  # the same attitude
+
+
+def test_joints_of_a_loop_that_depend_on_others_follow_them():
+    chain = four_bar()
+    near = co.integral(lambda now: 1e-2 * ca.sumsqr(now.tau) + (now.q[0] - 1.6) ** 2)
+
+    def crank(q, qd):
+        stated = [co.initial(q={"crank": q}, qd={"crank": qd}), co.bounds(tau={"crank": (-6.0, 6.0)})]
+        return co.Problem(chain.model, 0.6, near, stated, parts=[co.loops.IndependentJoints(chain)])
+
+    controller = co.control.receding(crank(1.0, 0.0), co.BSpline(10), tick=0.02, steps=15)
+    tick, other = (
+        controller(co.loops.assemble(chain, [1.3]), (-0.5, 0.0, 0.0)),
+        co.solve(crank(1.3, -0.5), co.BSpline(10)),
+    )
+    assert tick.trusted, tick.message
+    assert tick.gains.shape == (3, 2)  # by the crank's angle and velocity
+    assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+    np.testing.assert_allclose(tick.tau, other.at(0.01).tau, atol=1e-5)
 
 
 def test_wrong_measurements_are_named(controller):
