@@ -66,33 +66,43 @@ class Block:
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Equations of a single slice in some variables, with the others constant, without torques: slopes, residuals.
 
-        ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n_x,)
+        x, p : ndarray, shapes (K, n_x), (K, n_p)
+            Decision vectors with their parameters.
+
+        Returns
+        -------
+        ndarray, shapes (K, m, n_x), (K, m)
         """
         slices = self.sites.slices
-        varying = np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()
+        varying = np.flatnonzero(slices.known(np.zeros(chosen.size), chosen)[0]).tolist()
         key, made = ("equations", *varying), self.functions.kernels
         if key not in made:
             made[key] = self._equations_in(varying)
         rows, function = made[key]
         if not rows:
-            return np.zeros((0, x.size)), np.zeros(0)
-        by_local = np.array(function(slices.local(x), self.sites.data, p))
-        by_place = np.zeros((slices.index.shape[0], len(rows)))
-        np.add.at(by_place, slices.column, (by_local[:, slices.row] * slices.weight[:, 0]).T)
-        slopes = np.zeros((len(rows), x.size))
-        np.add.at(slopes.T, slices.index[:, 0], by_place)
-        return slopes * chosen, self.rows.lower[rows] - self.evaluate(x, p)[rows, 0]
+            return np.zeros((len(x), 0, chosen.size)), np.zeros((len(x), 0))
+        inputs = [slices.first_local(x), np.tile(self.sites.data.T, (len(x), 1)), np.ascontiguousarray(p, dtype=float)]
+        by_local, values = unrolled(function, inputs, len(x))
+        by_local = by_local.reshape(len(x), -1, len(rows)).transpose(0, 2, 1)  # CasADi's matrices are by columns
+        by_place = np.zeros((*by_local.shape[:2], slices.index.shape[0]))
+        np.add.at(by_place, (..., slices.column), by_local[..., slices.row] * slices.weight[:, 0])
+        slopes = np.zeros((*by_local.shape[:2], chosen.size))
+        np.add.at(slopes, (..., slices.index[:, 0]), by_place)
+        return slopes * chosen, self.rows.lower[rows] - values
 
     def _equations_in(self, varying: list[int]) -> tuple[list[int], ca.Function]:
-        """Indices of equations in some of the local variables, without torques, and their Jacobian."""
+        """Indices of equations in some of the local variables, without torques; their Jacobian and values."""
         local, expression = self.sites.local, self.expression
         w, torques = local.w, ca.SX(0, 1) if self.functions.torques is None else self.functions.torques.symbols
         if local.dependent is not None:
             (expression,) = local.dependent.resolve([expression])
         varies, actuated = (np.array(ca.which_depends(expression, part, 1, True)) for part in (w[varying], torques))
         rows = np.flatnonzero(varies & ~actuated & (self.rows.lower == self.rows.upper)).tolist()
-        slopes = ca.densify(ca.jacobian(expression[rows], w))
-        return rows, ca.Function("slopes", self.functions.inputs, [slopes])
+        values = ca.densify(expression[rows])
+        return rows, ca.Function("slopes", self.functions.inputs, [ca.densify(ca.jacobian(values, w)), values])
 
     @property
     def rows(self) -> Rows:

@@ -85,6 +85,11 @@ class Slices:
         terms = self.weight * x[self.index[self.column]]
         return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
 
+    def first_local(self, x: np.ndarray) -> np.ndarray:
+        """The local variables of the first slice at several x, shape (K, n_x): ndarray, shape (K, len(w))."""
+        terms = self.weight[:, 0] * x[:, self.index[self.column, 0]]
+        return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=1)
+
     def known(self, x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether local variables of the first slice depend on free entries of x, and the values of all."""
         places, weight, first = self.index[self.column, 0], self.weight[:, 0], self.starts[:-1]

@@ -12,6 +12,7 @@ postures with another timing, so that closed loops stay closed.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from functools import cache
 
@@ -32,6 +33,9 @@ _NEARER = 0.1  # largest fraction of the residuals that a full step may leave
 _TURN = 0.5  # rad, largest turn in a step that leaves more
 _INSTANT = 1e-6  # of the duration: step of the difference that detects motion of a guess
 _MET = 1e-6  # rad, m and per s: harmless residual of a start
+_TOGETHER = 256  # starts whose conditions are evaluated at once
+
+_Conditions = tuple[np.ndarray, np.ndarray]  # slopes, shape (m, n_x), and residuals, (m,)
 
 
 def resting(problem: Problem, guess: Trajectory) -> Trajectory:
@@ -67,12 +71,29 @@ def blended(nlp: BaseNLP, x: np.ndarray, parameters: np.ndarray) -> list[np.ndar
     One for every row of the parameters, shape (K, n_p). Durations, signals, states and constants do not change.
     """
     spaces: list[_CorrectionSpace] = []
-    return [_blended(nlp, x, p, spaces) for p in parameters]
+    ends = [x] * len(parameters)
+    searches = {k: _search(nlp, x, spaces) for k in range(len(parameters))}
+    points = {k: next(search) for k, search in searches.items()}
+    while points:  # the conditions of many are evaluated at once
+        some = list(points)[:_TOGETHER]
+        conditions = _conditions(nlp, np.array([points[k] for k in some]), parameters[some])
+        for k, condition in zip(some, conditions, strict=True):
+            try:
+                points[k] = searches[k].send(condition)
+            except StopIteration as end:
+                ends[k] = end.value
+                del points[k]
+    return ends
 
 
-def _blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, spaces: list[_CorrectionSpace]) -> np.ndarray:
-    """One of them; the spaces of corrections are made when they are first needed."""
-    slopes, misses = _conditions(nlp, x, p)
+def _search(
+    nlp: BaseNLP, x: np.ndarray, spaces: list[_CorrectionSpace]
+) -> Generator[np.ndarray, _Conditions, np.ndarray]:
+    """One decision vector; yields points, and receives the conditions there.
+
+    The spaces of corrections are made when they are first needed.
+    """
+    slopes, misses = yield x
     if np.abs(misses).max(initial=0.0) <= _MET:
         return x
     if not spaces:
@@ -86,7 +107,7 @@ def _blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, spaces: list[_Correctio
             moved = x.copy()
             for space, part in zip(spaces, change, strict=True):
                 space.apply(moved, share * part)
-            slopes, left = _conditions(nlp, moved, p)
+            slopes, left = yield moved
             if np.linalg.norm(left) <= _NEARER * np.linalg.norm(misses):
                 break
         if not np.linalg.norm(left) < np.linalg.norm(misses):
@@ -97,22 +118,25 @@ def _blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, spaces: list[_Correctio
     return x
 
 
-def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Conditions on the control points of the joints: slopes, shape (m, n_x), and residuals at x, shape (m,)."""
+def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> list[_Conditions]:
+    """Conditions on the control points of the joints, at x with p, shapes (K, n_x) and (K, n_p)."""
     joints = np.zeros(nlp.n_x, dtype=bool)
     for motion in nlp.motions:
         layout = motion.grid.layout
         joints[layout["q"] - layout.offset + motion.part.start] = True
     fixed = np.flatnonzero(joints & ~nlp.free)
-    slopes, misses = [np.zeros((fixed.size, nlp.n_x))], [nlp.lower[fixed] - x[fixed]]
-    slopes[0][np.arange(fixed.size), fixed] = 1.0
-    for block in nlp.constraints:
-        if block.n_slices == 1:
-            rows, values = block.equations(joints, x, p)
-            finite = np.isfinite(values) & np.isfinite(rows).all(axis=1)  # undefined values are reported elsewhere
-            slopes.append(rows[finite])
-            misses.append(values[finite])
-    return np.vstack(slopes), np.concatenate(misses)
+    held = np.zeros((fixed.size, nlp.n_x))
+    held[np.arange(fixed.size), fixed] = 1.0
+    blocks = [block.equations(joints, x, p) for block in nlp.constraints if block.n_slices == 1]
+    conditions = []
+    for k, point in enumerate(x):
+        slopes, misses = [held], [nlp.lower[fixed] - point[fixed]]
+        for rows, values in blocks:
+            finite = np.isfinite(values[k]) & np.isfinite(rows[k]).all(axis=1)  # others are reported elsewhere
+            slopes.append(rows[k][finite])
+            misses.append(values[k][finite])
+        conditions.append((np.vstack(slopes), np.concatenate(misses)))
+    return conditions
 
 
 class _CorrectionSpace:
