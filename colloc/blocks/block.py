@@ -88,9 +88,9 @@ class Block:
         by_local, values = unrolled(function, inputs, len(x))
         by_local = by_local.reshape(len(x), -1, len(rows)).transpose(0, 2, 1)  # CasADi's matrices are by columns
         by_place = np.zeros((*by_local.shape[:2], slices.index.shape[0]))
-        np.add.at(by_place, (..., slices.column), by_local[..., slices.row] * slices.weight[:, 0])
+        np.add.at(by_place, (slice(None), slice(None), slices.column), by_local[..., slices.row] * slices.weight[:, 0])
         slopes = np.zeros((*by_local.shape[:2], chosen.size))
-        np.add.at(slopes, (..., slices.index[:, 0]), by_place)
+        np.add.at(slopes, (slice(None), slice(None), slices.index[:, 0]), by_place)
         return slopes * chosen, self.rows.lower[rows] - values
 
     def _equations_in(self, varying: list[int]) -> tuple[list[int], ca.Function]:

@@ -43,17 +43,50 @@ EXPORT void lanes_sums(int64_t groups, int64_t targets, const int32_t *starts, c
     }
 }
 
+static V absolute(V x) { return (V)((M)x & INT64_MAX); }
+
+/* x where it is larger, or not a number; y that is no number stays. */
+static V larger(V x, V y)
+{
+    M take = ~(x <= y) & (y == y);
+    return (V)(((M)x & take) | ((M)y & ~take));
+}
+
+/* y = sums, sums of absolute values, largest values or largest absolute values over the entries, none of them below
+`least`. */
+EXPORT void lanes_total(int64_t groups, int64_t entries, int64_t kind, double least, const double *a, double *y)
+{
+    for (int64_t g = 0; g < groups; g++) {
+        const V *x = (const V *)a + g * entries;
+        V total = broadcast(least);
+        switch (kind) {
+        case 0:
+            for (int64_t k = 0; k < entries; k++) total += x[k];
+            break;
+        case 1:
+            for (int64_t k = 0; k < entries; k++) total += absolute(x[k]);
+            break;
+        case 2:
+            for (int64_t k = 0; k < entries; k++) total = larger(x[k], total);
+            break;
+        default:
+            for (int64_t k = 0; k < entries; k++) total = larger(absolute(x[k]), total);
+        }
+        ((V *)y)[g] = total;
+    }
+}
+
 /* L D L' of symmetric matrices without pivoting, column after column. Entry e of the factor is at row row[e]; entries
 of column j are first[j] <= e < first[j + 1], its diagonal first. source[e] is the entry of the matrix, or -1; the pairs
 starts[e] <= k < starts[e + 1] are the products L[left[k]] U[right[k]] that are taken from it, U = L D. On the diagonal
-D and 1/D are in U and L. `negative` receives the number of negative pivots in every lane. */
+D and 1/D are in U and L; U is the memory of one group. `negative` receives the number of negative pivots in every lane. */
 EXPORT void lanes_factorise(int64_t groups, int64_t size, int64_t entries, const int32_t *first,
                             const int32_t *source, const int32_t *starts, const int32_t *left, const int32_t *right,
                             const double *matrix, int64_t matrix_size, double *lower, double *upper, int64_t *negative)
 {
     for (int64_t g = 0; g < groups; g++) {
         const V *A = (const V *)matrix + g * matrix_size;
-        V *L = (V *)lower + g * entries, *U = (V *)upper + g * entries;
+        V *L = (V *)lower + g * entries, *U = (V *)upper;
         M count = {0};
         for (int64_t j = 0; j < size; j++) {
             V inverse = broadcast(0.0);

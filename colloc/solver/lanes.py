@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from threading import local
 from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
@@ -49,6 +50,38 @@ def _address(array: np.ndarray | None) -> ctypes.c_void_p:
     return ctypes.c_void_p(None if array is None else array.ctypes.data)
 
 
+def total(a: np.ndarray, *, sizes: bool = False) -> np.ndarray:
+    """Sums of entries, or of their absolute values, shape (groups, lanes)."""
+    return _total(a, int(sizes), 0.0)
+
+
+def largest(a: np.ndarray, *, sizes: bool = False, least: float = 0.0) -> np.ndarray:
+    """Largest of entries, or of their absolute values, and of `least`, shape (groups, lanes); NaN with NaN."""
+    return _total(a, 2 + sizes, least)
+
+
+def _total(a: np.ndarray, kind: int, least: float) -> np.ndarray:
+    groups, entries, lanes = a.shape
+    y, size = np.empty((groups, lanes)), ctypes.c_int64
+    start = ctypes.c_double(least)
+    _code().lanes_total(size(groups), size(entries), size(kind), start, _address(a), _address(y))
+    return y
+
+
+class WorkArrays(local):
+    """Arrays of a thread for intermediate results, by name: the first use of new memory takes as long as arithmetic."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def __call__(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """An array of any contents, valid until the next call with this name."""
+        size = int(np.prod(shape))
+        if name not in self._arrays or self._arrays[name].size < size:
+            self._arrays[name] = np.empty(size)
+        return self._arrays[name][:size].reshape(shape)
+
+
 class Sums:
     """Sums of weight times an entry of one array, or times entries of two; see `lanes_sums` in lanes.c.
 
@@ -70,16 +103,15 @@ class Sums:
         self._left = left[order].astype(np.int32)
         self._right = None if right is None else right[order].astype(np.int32)
         self._weight = np.ascontiguousarray(weight[order], dtype=float)
+        fixed = self._starts, self._left, self._right, self._weight
+        self._fixed = ctypes.c_int64(targets), *map(_address, fixed)
 
-    def __call__(self, a: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, a: np.ndarray, b: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """The sums, shape (groups, targets, lanes)."""
-        groups, y = len(a), np.empty((len(a), self.targets, a.shape[2]))
+        groups, y = len(a), np.empty((len(a), self.targets, a.shape[2])) if out is None else out
         size = ctypes.c_int64
-        _code().lanes_sums(
-            size(groups), size(self.targets), _address(self._starts), _address(self._left), _address(self._right),
-            _address(self._weight), _address(a), size(a.shape[1]), _address(b),
-            size(0 if b is None else b.shape[1]), _address(y),
-        )  # fmt: skip
+        sizes = size(a.shape[1]), size(0 if b is None else b.shape[1])
+        _code().lanes_sums(size(groups), *self._fixed, _address(a), sizes[0], _address(b), sizes[1], _address(y))
         return y
 
 
@@ -126,22 +158,24 @@ class Factor:
         order = np.argsort(target, kind="stable")
         self.starts = np.searchsorted(target[order], np.arange(self.entries + 1)).astype(np.int32)
         self.left, self.right = (np.concatenate(part)[order].astype(np.int32) for part in (lefts, rights))
+        self._work = WorkArrays()
+        fixed = self.first, self.source, self.starts, self.left, self.right
+        self._fixed = ctypes.c_int64(size), ctypes.c_int64(self.entries), *map(_address, fixed)
 
-    def factorise(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The factor L, and the number of negative pivots, shape (groups, lanes)."""
+    def factorise(self, matrix: np.ndarray, lower: np.ndarray) -> np.ndarray:
+        """Write the factors L, shape (groups, entries, lanes); the numbers of negative pivots, (groups, lanes)."""
         groups, size = len(matrix), ctypes.c_int64
-        lower, upper = (np.empty((groups, self.entries, matrix.shape[2])) for _ in range(2))
+        upper = self._work("upper", (self.entries, matrix.shape[2]))
         negative = np.empty((groups, matrix.shape[2]), dtype=np.int64)
         _code().lanes_factorise(
-            size(groups), size(self.size), size(self.entries), _address(self.first), _address(self.source),
-            _address(self.starts), _address(self.left), _address(self.right), _address(matrix),
-            size(self.matrix_size), _address(lower), _address(upper), _address(negative),
+            size(groups), *self._fixed, _address(matrix), size(self.matrix_size), _address(lower), _address(upper),
+            _address(negative),
         )  # fmt: skip
-        return lower, negative
+        return negative
 
     def solve(self, lower: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solutions for right-hand sides of shape (groups, size, lanes)."""
-        x, size = np.ascontiguousarray(right[:, self.order]), ctypes.c_int64
+        x, size = np.take(right, self.order, axis=1), ctypes.c_int64
         _code().lanes_solve(
             size(len(x)), size(self.size), size(self.entries), _address(self.first), _address(self.row),
             _address(lower), _address(x),
@@ -182,6 +216,7 @@ class LaneFunctions:
         self.place[self.free] = np.arange(self.free.size)
         self._offsets = dict(zip(nlp.constraints, nlp.offsets, strict=False))
         self._cache: dict[tuple[Block, str], Any] = {}
+        self._work = WorkArrays()
         self._parts = {kind: self._of_kind(kind) for kind in _KINDS}
         named = {part.name: part.kernel for parts in self._parts.values() for part in parts}
         self._interpreter = interpret(named, Compile(), compile=True)
@@ -301,13 +336,14 @@ class LaneFunctions:
         weight: np.ndarray | None = None,
         multipliers: np.ndarray | None = None,
     ) -> np.ndarray:
-        """All values of one kind, a long vector, shape (groups, entries, lanes)."""
-        groups, parts = len(full), self._parts[kind]
-        result = np.empty((groups, sum(part.size for part in parts), self.lanes))
+        """All values of one kind, a long vector, shape (groups, entries, lanes); valid until the next call."""
+        groups, parts, memory = len(full), self._parts[kind], self._work
+        result = memory("result", (groups, sum(part.size for part in parts), self.lanes))
         for part in parts:
             block, count = part.block, part.block.n_slices
-            local = self._gather(block)(full).reshape(groups * count, -1, self.lanes)
-            inputs, every = [local, self._data(block), p], [1, 1, count]
+            gather = self._gather(block)
+            w = gather(full, out=memory("local", (groups, gather.targets, self.lanes)))
+            inputs, every = [w.reshape(groups * count, -1, self.lanes), self._data(block), p], [1, 1, count]
             if block.is_cost and weight is not None:
                 inputs.append(np.ascontiguousarray(weight[:, None]))
                 every.append(count)
@@ -316,9 +352,12 @@ class LaneFunctions:
                 mine = multipliers[:, first : first + count * block.n_rows]
                 inputs.append(np.ascontiguousarray(mine).reshape(-1, block.n_rows, self.lanes))
                 every.append(1)
-            out = np.empty((groups * count, part.pattern.nnz(), self.lanes))
-            self._interpreter.evaluate_vectors(part.name, inputs, groups * count, every, out)
-            result[:, part.first : part.first + part.size] = out.reshape(groups, -1, self.lanes)
+            alone = part.size == result.shape[1]
+            out = result if alone else memory("part", (groups, part.size, self.lanes))
+            shape = groups * count, part.pattern.nnz(), self.lanes
+            self._interpreter.evaluate_vectors(part.name, inputs, groups * count, every, out.reshape(shape))
+            if not alone:
+                result[:, part.first : part.first + part.size] = out
         return result
 
     def _data(self, block: Block) -> np.ndarray:

@@ -2,8 +2,9 @@
 
 The method is that of IPOPT (Waechter and Biegler 2006, "On the implementation of an interior-point filter line-search
 algorithm"): primal and dual steps to the boundary, a filter, a barrier that falls when its problem is solved, and a
-shift of the Hessian where it has the wrong inertia. There is no restoration: programs that need it are left unsolved,
-for a solver that has one. Rows with two bounds have slacks, which are eliminated from the linear system
+shift of the Hessian where it has the wrong inertia. Iterates are those of IPOPT with a monotone barrier from 0.1, but
+for second-order corrections and a watchdog. There is no restoration: programs that need it are left unsolved, for a
+solver that has one. Rows with two bounds have slacks, which are eliminated from the linear system
 
     | H + S_x + shift   J'      |  with S_x = z / distance for bounds of variables, and
     | J                 - 1/S_s |  S_s the same for bounds of rows, a small number for equations.
@@ -13,16 +14,18 @@ It is quasi-definite where the Hessian is positive definite on the null space, s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from colloc.kernels import CompileError
-from colloc.solver.lanes import Factor, LaneFunctions, Sums, by_program, in_lanes
+from colloc.solver.lanes import Factor, LaneFunctions, Sums, by_program, in_lanes, largest, total
 from colloc.solver.scaling import NEARBY, STEEP, scale_of_costs
 from colloc.transcription import BaseNLP
 
-_TOGETHER = 64  # programs: with more, arrays leave the caches of a processor
+_TOGETHER = 128  # programs: fewer calls of NumPy, while arrays are still in the caches of a processor
+_MEMORY = 2**28  # bytes of all factors
 _PUSH = 1e-2  # from bounds at the start, of natural sizes and of the distance between them
 _FIRST, _LAST = 0.1, 1e-11  # barrier
 _BARRIER_ERROR, _BARRIER_FACTOR, _BARRIER_POWER = 10.0, 0.2, 1.5
@@ -35,8 +38,13 @@ _EQUATION = 1e-9  # of the diagonal of equations, which makes dependent ones sol
 _ARMIJO, _GAIN, _SWITCH, _LESS = 1e-4, 1e-5, 2.3, 1.1
 _HALVINGS = 14
 _DECREASE = 0.99  # of the error of the conditions, by a step that the filter refuses
-_ENDS = ("cost", "w", "multipliers", "below", "above", "solved", "iterations")
-_STATE = ("whole", "p", "program", "mu", "shift", "stuck", "largest", "least")
+_TINY = 1e-14  # step, in natural sizes, that is rounding
+_PACK = 0.75  # share of the lanes in use, below which the programs that are not solved are put together
+_ENDS = ("cost", "w", "multipliers", "pushes", "solved", "iterations")
+_STATE = (
+    "cost", "w", "multipliers", "z", "solved", "iterations", "whole", "p", "program", "mu", "shift", "stuck", "largest",
+    "least",
+)  # fmt: skip
 _SLACK = 1e10  # limit of multipliers times distance over barrier, and of its inverse
 
 
@@ -63,12 +71,67 @@ class ManyOutcomes(NamedTuple):
 
 
 class _BarrierBounds(NamedTuple):
-    """Bounds of free variables and of rows that are no equations, one after the other, in natural sizes."""
+    """Bounds of free variables, and of slacks behind them, in natural sizes: first all lower ones, then all upper ones.
 
-    lower: np.ndarray
-    upper: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
+    Parameters
+    ----------
+    entry : ndarray of int, shape (bounds,)
+    sign : ndarray, shape (bounds, 1)
+        1 of a lower bound, -1 of an upper one.
+    limit : ndarray, shape (bounds, 1)
+    room : ndarray, shape (bounds, 1)
+        Distance to the other bound of the entry, infinite without one.
+    sums, signed : Sums
+        From bounds onto entries, and with the signs.
+    """
+
+    entry: np.ndarray
+    sign: np.ndarray
+    limit: np.ndarray
+    room: np.ndarray
+    sums: Sums
+    signed: Sums
+
+    @classmethod
+    def of(cls, lower: np.ndarray, upper: np.ndarray) -> _BarrierBounds:
+        below, above = (np.flatnonzero(np.isfinite(each)) for each in (lower, upper))
+        entry, sign = np.append(below, above), np.append(np.ones(below.size), -np.ones(above.size))
+        limit, every = np.append(lower[below], upper[above]), np.arange(entry.size)
+        sums, signed = (Sums(lower.size, entry, every, weight) for weight in (np.ones(entry.size), sign))
+        return cls(entry, sign[:, None], limit[:, None], (upper - lower)[entry, None], sums, signed)
+
+    def change(self, w: np.ndarray) -> np.ndarray:
+        """Changes of the distances for changes of the entries."""
+        return self.sign * np.take(w, self.entry, axis=1)
+
+    def distances(self, w: np.ndarray) -> np.ndarray:
+        return self.sign * (np.take(w, self.entry, axis=1) - self.limit)
+
+    def inside(self, w: np.ndarray) -> np.ndarray:
+        """Entries pushed from their bounds."""
+        least = self.sign * np.minimum(_PUSH * np.maximum(1.0, np.abs(self.limit)), _PUSH * self.room) + self.limit
+        low, high = np.full(w.shape[1], -np.inf), np.full(w.shape[1], np.inf)
+        up = self.sign[:, 0] > 0
+        low[self.entry[up]], high[self.entry[~up]] = least[up, 0], least[~up, 0]
+        return np.minimum(np.maximum(w, low[:, None]), high[:, None])
+
+
+class _Iterates(NamedTuple):
+    """Free variables and slacks, the cost, and residuals of equations and slacks."""
+
+    w: np.ndarray
+    f: np.ndarray
+    c: np.ndarray
+
+    def take(self, some: np.ndarray, chosen: np.ndarray, other: _Iterates) -> None:
+        """Take the chosen lanes of some groups from another point, in place."""
+        for mine, theirs in zip(self, other, strict=True):
+            mine[some] = _chosen(chosen, theirs, mine[some])
+
+
+def _chosen(lanes: np.ndarray, values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Values in some lanes, else others."""
+    return np.where(lanes[:, None] if values.ndim == 3 else lanes, values, others)
 
 
 class ManySolver:
@@ -87,32 +150,32 @@ class ManySolver:
         (lower, upper), free = nlp.bounds_g, functions.free
         self.n, m = free.size, nlp.n_g
         self.unequal = np.flatnonzero(lower < upper)
-        low = np.append(nlp.lower[free] / nlp.scale_x[free], (lower / rows)[self.unequal])[:, None]
-        high = np.append(nlp.upper[free] / nlp.scale_x[free], (upper / rows)[self.unequal])[:, None]
-        below, above = np.isfinite(low), np.isfinite(high)
-        self.bounds = _BarrierBounds(np.where(below, low, 0.0), np.where(above, high, 0.0), below, above)
+        size = nlp.scale_x[free]
+        self.bounds = _BarrierBounds.of(
+            np.append(nlp.lower[free] / size, (lower / rows)[self.unequal]),
+            np.append(nlp.upper[free] / size, (upper / rows)[self.unequal]),
+        )
         self.equal = np.where(lower < upper, 0.0, lower / rows)[:, None]
         every = np.arange(self.n), self.n + np.arange(m)
         row = np.concatenate([functions.hessian_row, every[0], self.n + functions.jacobian_row, every[1]])
         column = np.concatenate([functions.hessian_column, every[0], functions.jacobian_column, every[1]])
-        size = self.n + m
-        key, place = np.unique(row * size + column, return_inverse=True)
+        key, place = np.unique(row * (self.n + m) + column, return_inverse=True)
         self.assemble = Sums(key.size, place, np.arange(row.size), np.ones(row.size))
-        self.factor = Factor(size, key // size, key % size)
+        self.factor = Factor(self.n + m, key // (self.n + m), key % (self.n + m))
 
     def __call__(self, x: np.ndarray, parameters: np.ndarray) -> ManyOutcomes:
         """Solve from decision vectors, shape (K, n_x), with parameters, shape (K, n_p)."""
-        parts = range(0, len(x), _TOGETHER)
-        ends = [self._together(x[k : k + _TOGETHER], parameters[k : k + _TOGETHER]) for k in parts]
+        many = max(self.functions.lanes, min(_TOGETHER, _MEMORY // (8 * self.factor.entries)))
+        parts = (slice(k, k + many) for k in range(0, len(x), many))
+        ends = [self._together(x[part], parameters[part]) for part in parts]
         return ManyOutcomes(*(np.concatenate(part) for part in zip(*ends, strict=True)))
 
     def _together(self, x: np.ndarray, parameters: np.ndarray) -> ManyOutcomes:
         functions, count = self.functions, len(x)
         run = _ManyRuns(self, in_lanes(x, functions.lanes), in_lanes(parameters, functions.lanes), count)
-        ends = run.iterate()
-        free, pushes = functions.free, (ends["above"] - ends["below"])[:, : self.n]
+        ends, free = run.iterate(), functions.free
         variables = np.zeros_like(x)
-        variables[:, free] = pushes * ends["cost"] / self.nlp.scale_x[free]
+        variables[:, free] = ends["pushes"][:, : self.n] * ends["cost"] / self.nlp.scale_x[free]
         end = x.copy()
         end[:, free] = ends["w"][:, : self.n] * self.nlp.scale_x[free]
         rows = ends["multipliers"] * ends["cost"] / self.rows
@@ -121,17 +184,20 @@ class ManySolver:
 
 
 def prepared_many(nlp: BaseNLP, rows: np.ndarray) -> ManySolver | None:
-    """The method, or None without a C compiler or a translation of a function of the program."""
-    try:
-        return ManySolver(nlp, rows)
-    except CompileError:
-        return None
+    """The method, or None without a C compiler or a translation of a function of the program; kept with the program."""
+    key = "many", rows.tobytes()
+    if key not in nlp.cache:
+        try:
+            nlp.cache[key] = ManySolver(nlp, rows)
+        except CompileError:
+            return None
+    return nlp.cache[key]
 
 
 class _ManyRuns:
     """The iterates of all programs.
 
-    `w` are free variables and slacks; `below`, `above` the multipliers of their bounds.
+    `w` are free variables and slacks, `d` distances from their bounds, `z` the multipliers of these.
     """
 
     def __init__(self, solver: ManySolver, whole: np.ndarray, p: np.ndarray, count: int):
@@ -141,35 +207,41 @@ class _ManyRuns:
         self.program = np.arange(shape[0] * shape[1]).reshape(shape)  # numbers from `count` on are repetitions
         self.ends: dict[str, np.ndarray] = {}
         self.count = count
-        size = functions.size_x[functions.free, None]
-        rows = functions.values(whole, p)[1]
         self.cost = self._scales()
-        self.w = self._inside(np.concatenate([whole[:, functions.free] / size, rows[:, solver.unequal]], axis=1))
+        self.lower = np.empty((shape[0], solver.factor.entries, shape[1]))
+        self.negative = np.zeros(shape, dtype=np.int64)
+        free = np.take(whole, functions.free, axis=1) / functions.size_x[functions.free, None]
+        rows = np.take(functions.values(whole, p)[1], solver.unequal, axis=1)
         self.mu = np.full(shape, _FIRST)
-        self.below = np.where(self.bounds.below, 1.0, 0.0) + np.zeros_like(self.w)
-        self.above = np.where(self.bounds.above, 1.0, 0.0) + np.zeros_like(self.w)
+        self.z = np.ones((shape[0], self.bounds.entry.size, shape[1]))
         self.multipliers = np.zeros((shape[0], solver.nlp.n_g, shape[1]))
         self.shift = np.zeros(shape)
         self.solved, self.stuck = np.zeros(shape, dtype=bool), self.program >= count
         self.iterations = np.zeros(shape, dtype=int)
         self.filter: list[tuple[np.ndarray, np.ndarray]] = []
-        self._evaluate()
+        self._move(self._at(self.bounds.inside(np.concatenate([free, rows], axis=1))))
         self._least_multipliers()
         theta = self._infeasibility(self.c)
         self.largest, self.least = 1e4 * np.maximum(1.0, theta), 1e-4 * np.maximum(1.0, theta)
 
+    @property
+    def pushes(self) -> np.ndarray:
+        """Multipliers of the bounds of all entries, positive at upper ones."""
+        return -self.bounds.signed(self.z)
+
     def iterate(self) -> dict[str, np.ndarray]:
         """The last iterates of all programs, and what they are called here, each shape (K, entries)."""
         for _ in range(_MOST):
-            self._lower_barriers()
+            slope = self._lagrangian_slope()
+            self._lower_barriers(slope)
             going = ~(self.solved | self.stuck)
             if not going.any():
                 break
-            if len(going) > 1 and going.sum() <= going.size / 2:
+            if going.sum() <= _PACK * (going.size - going.shape[1]):
                 self._repack(going)
-                going = ~(self.solved | self.stuck)
+                going, slope = ~(self.solved | self.stuck), self._lagrangian_slope()
             self.iterations += going
-            self._search(self._step(), going)
+            self._search(self._step(slope), going)
         self._keep()
         return self.ends
 
@@ -193,13 +265,14 @@ class _ManyRuns:
             packed = in_lanes(by_program(three, going.size)[chosen], going.shape[1])
             return packed if values.ndim == 3 else packed[:, 0]
 
-        for name in (*_ENDS, *_STATE):
+        for name in _STATE:
             setattr(self, name, taken(getattr(self, name)))
         self.filter = [(taken(theta), taken(phi)) for theta, phi in self.filter]
         spare = np.arange(self.program.size).reshape(self.program.shape) >= chosen.size
         self.program = np.where(spare, self.count, self.program)
         self.stuck |= spare
-        self._evaluate()
+        self.lower, self.negative = self.lower[: len(self.w)], self.negative[: len(self.w)]
+        self._move(self._at(self.w))
 
     def _scales(self) -> np.ndarray:
         """Scales of the costs, as in `scale_at`."""
@@ -209,38 +282,28 @@ class _ManyRuns:
         sizes = []
         for point in (self.whole, beside):
             value = functions.values(point, self.p)[0]
-            slope = np.abs(functions.derivatives(point, self.p)[0]).max(axis=1, initial=0.0) / STEEP
+            slope = largest(functions.derivatives(point, self.p)[0], sizes=True) / STEEP
             size = np.maximum(np.abs(value), slope)
             sizes.append(np.where(np.isfinite(size), size, 0.0))
         return scale_of_costs(*sizes)
 
-    def _inside(self, w: np.ndarray) -> np.ndarray:
-        """Points pushed from their bounds."""
-        b = self.bounds
-        apart = np.where(b.below & b.above, b.upper - b.lower, np.inf)
-        low, high = (np.minimum(_PUSH * np.maximum(1.0, np.abs(k)), _PUSH * apart) for k in (b.lower, b.upper))
-        w = np.where(b.below, np.maximum(w, b.lower + low), w)
-        return np.where(b.above, np.minimum(w, b.upper - high), w)
-
-    def _distances(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Distances from lower and upper bounds, one where there is none."""
-        b = self.bounds
-        return np.where(b.below, w - b.lower, 1.0), np.where(b.above, b.upper - w, 1.0)
-
-    def _values(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Costs, and what equations and slacks are off."""
+    def _at(self, w: np.ndarray, some: Any = slice(None)) -> _Iterates:
+        """A point of some groups."""
         functions, solver = self.solver.functions, self.solver
-        f, g = functions.values(functions.whole(w[:, : self.n], self.whole), self.p)
-        f = f / self.cost
-        c = g - solver.equal
-        c[:, solver.unequal] -= w[:, self.n :]
-        return f, c
+        f, g = functions.values(functions.whole(w[:, : self.n], self.whole[some]), self.p[some])
+        g -= solver.equal
+        g[:, solver.unequal] -= w[:, self.n :]
+        return _Iterates(w, f / self.cost[some], g)
 
-    def _evaluate(self) -> None:
-        self.f, self.c = self._values(self.w)
+    def _here(self) -> _Iterates:
+        return _Iterates(self.w.copy(), self.f.copy(), self.c.copy())
+
+    def _move(self, point: _Iterates) -> None:
+        """Go on from a point."""
+        self.w, self.f, self.c = point
+        self.d = self.bounds.distances(self.w)
         gradient, self.jacobian = self.solver.functions.derivatives(self._whole(), self.p)
         self.gradient = gradient / self.cost[:, None]
-        self.low, self.high = self._distances(self.w)
 
     def _whole(self) -> np.ndarray:
         return self.solver.functions.whole(self.w[:, : self.n], self.whole)
@@ -252,54 +315,44 @@ class _ManyRuns:
         ones = np.ones((len(self.w), self.n, functions.lanes))
         diagonal = np.zeros_like(self.c)
         diagonal[:, solver.unequal] = -1.0
-        lower, _ = self._factorised(none, ones, self.jacobian, diagonal - _EQUATION)
+        self._factorise(none, ones, diagonal - _EQUATION, np.arange(len(self.w)))
         right = np.zeros((len(self.w), self.n + self.c.shape[1], functions.lanes))
-        slope = self._barrier_slope(np.ones_like(self.mu))
-        right[:, : self.n] = -slope[:, : self.n]
+        slope = -self.bounds.signed(1 / self.d)  # of the barrier
+        right[:, : self.n] = -slope[:, : self.n] - self.gradient
         right[:, self.n + solver.unequal] = -slope[:, self.n :]
-        start = solver.factor.solve(lower, right)[:, self.n :]
-        good = np.isfinite(start).all(axis=1) & (np.abs(start).max(axis=1, initial=0.0) < 1e3)
-        self.multipliers = np.where(good[:, None], start, 0.0)
+        start = solver.factor.solve(self.lower, right)[:, self.n :]
+        good = largest(np.ascontiguousarray(start), sizes=True) < 1e3  # not for NaN
+        self.multipliers = _chosen(good, start, np.zeros_like(start))
 
-    def _factorised(
-        self, hessian: np.ndarray, diagonal: np.ndarray, jacobian: np.ndarray, rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _factorise(self, hessian: np.ndarray, diagonal: np.ndarray, rows: np.ndarray, some: np.ndarray) -> None:
+        """Factors of some groups, one after the other so that they stay in the caches, and their negative pivots."""
         solver = self.solver
-        matrix = solver.assemble(np.concatenate([hessian, diagonal, jacobian, rows], axis=1))
-        return solver.factor.factorise(matrix)
-
-    def _barrier_slope(self, mu: np.ndarray) -> np.ndarray:
-        """Derivative of cost and barrier by variables and slacks."""
-        slope = np.zeros_like(self.w)
-        slope[:, : self.n] = self.gradient
-        b = self.bounds
-        return slope - b.below * (mu[:, None] / self.low) + b.above * (mu[:, None] / self.high)
+        for g in (slice(k, k + 1) for k in some.tolist()):
+            matrix = solver.assemble(np.concatenate([hessian[g], diagonal[g], self.jacobian[g], rows[g]], axis=1))
+            self.negative[g] = solver.factor.factorise(matrix, self.lower[g])
 
     def _lagrangian_slope(self) -> np.ndarray:
         """Derivative of the Lagrangian without bounds."""
         slope = np.empty_like(self.w)
-        slope[:, : self.n] = self.gradient + self.solver.functions.transposed_times(self.jacobian, self.multipliers)
-        slope[:, self.n :] = -self.multipliers[:, self.solver.unequal]
+        product = self.solver.functions.transposed_times(self.jacobian, self.multipliers)
+        np.add(self.gradient, product, out=slope[:, : self.n])
+        slope[:, self.n :] = -np.take(self.multipliers, self.solver.unequal, axis=1)
         return slope
 
-    def _error(self, slope: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """The largest error of the conditions with a barrier; those of slopes relative to large multipliers."""
-        pushes = np.abs(self.multipliers).sum(axis=1) + self.below.sum(axis=1) + self.above.sum(axis=1)
-        large = np.maximum(100.0, pushes / (self.multipliers.shape[1] + 2 * self.w.shape[1])) / 100.0
-        b = self.bounds
-        apart = [
-            np.where(on, np.abs(z * d - mu[:, None]), 0.0).max(axis=1, initial=0.0)
-            for on, z, d in ((b.below, self.below, self.low), (b.above, self.above, self.high))
-        ]
-        dual = np.abs(slope - self.below + self.above).max(axis=1, initial=0.0)
-        off = np.abs(self.c).max(axis=1, initial=0.0)
-        return np.maximum(np.maximum(dual, np.maximum(*apart)) / large, off)
+    def _errors(self, slope: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The largest error of the conditions by barrier; errors of slopes are relative to large multipliers."""
+        z, count = self.z, self.multipliers.shape[1] + 2 * self.w.shape[1]
+        large = np.maximum(100.0, (total(self.multipliers, sizes=True) + total(z)) / count) / 100.0
+        product = z * self.d
+        most, least = largest(product, least=-np.inf), -largest(-product, least=-np.inf)
+        dual, off = largest(slope - self.bounds.signed(z), sizes=True), largest(self.c, sizes=True)
+        return lambda mu: np.maximum(np.maximum(dual, np.maximum(most - mu, mu - least)) / large, off)
 
-    def _lower_barriers(self) -> None:
+    def _lower_barriers(self, slope: np.ndarray) -> None:
         """Lower barriers whose problems are solved; programs with the last one are solved."""
-        slope = self._lagrangian_slope()
+        errors = self._errors(slope)
         for _ in range(4):
-            error = self._error(slope, self.mu)
+            error = errors(self.mu)
             last = self.mu <= _LAST
             self.solved |= last & (error <= _TOLERANCE)
             lower = ~last & (error <= _BARRIER_ERROR * self.mu)
@@ -310,122 +363,112 @@ class _ManyRuns:
             for theta, phi in self.filter:
                 theta[lower] = phi[lower] = np.inf
 
-    def _step(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Steps of variables and slacks, of multipliers of rows, and of bounds."""
-        solver, functions, n, b = self.solver, self.solver.functions, self.n, self.bounds
+    def _step(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Steps of variables and slacks, and of multipliers of rows."""
+        solver, functions, n = self.solver, self.solver.functions, self.n
         hessian = functions.hessian(self._whole(), self.p, 1 / self.cost, self.multipliers)
-        sigma = self.below / self.low + self.above / self.high
+        sigma = self.bounds.sums(self.z / self.d)
         rows = np.full_like(self.c, -_EQUATION)
         rows[:, solver.unequal] = -1.0 / sigma[:, n:]
-        lower, shift = self._with_right_inertia(hessian, sigma[:, :n], rows)
+        shift = self._with_right_inertia(hessian, sigma[:, :n], rows)
         self.shift = np.where(shift > 0, shift, self.shift)
-        slope = self._barrier_slope(self.mu)
-        residual = np.empty_like(self.w)
-        residual[:, :n] = slope[:, :n] + functions.transposed_times(self.jacobian, self.multipliers)
-        residual[:, n:] = slope[:, n:] - self.multipliers[:, solver.unequal]
-        right = np.concatenate([-residual[:, :n], -self.c], axis=1)
-        right[:, n + solver.unequal] -= residual[:, n:] / sigma[:, n:]
-        solution = solver.factor.solve(lower, right)
+        residual = slope - self.bounds.signed(self.mu[:, None] / self.d)
+        right = np.concatenate([residual[:, :n], self.c], axis=1)
+        right[:, n + solver.unequal] += residual[:, n:] / sigma[:, n:]
+        solution = solver.factor.solve(self.lower, -right)
         by_rows = solution[:, n:]
-        slacks = (by_rows[:, solver.unequal] - residual[:, n:]) / sigma[:, n:]
-        w = np.concatenate([solution[:, :n], slacks], axis=1)
-        below = np.where(b.below, (self.mu[:, None] - self.below * w) / self.low - self.below, 0.0)
-        above = np.where(b.above, (self.mu[:, None] + self.above * w) / self.high - self.above, 0.0)
-        return w, by_rows, below, above
+        w = np.empty_like(self.w)
+        w[:, :n] = solution[:, :n]
+        w[:, n:] = (np.take(by_rows, solver.unequal, axis=1) - residual[:, n:]) / sigma[:, n:]
+        return w, by_rows
 
-    def _with_right_inertia(
-        self, hessian: np.ndarray, sigma: np.ndarray, rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Factors with as many negative pivots as rows, and the shifts of the Hessian."""
-        first, factor, first_factor, decrease, largest = _SHIFTS
+    def _with_right_inertia(self, hessian: np.ndarray, sigma: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Factorise with as many negative pivots as rows; the necessary shifts of the Hessian."""
+        first, factor, first_factor, decrease, most = _SHIFTS
         shift, wanted = np.zeros_like(self.mu), self.c.shape[1]
-        lower, negative = self._factorised(hessian, sigma, self.jacobian, rows)
+        again = np.arange(len(sigma))
         for _ in range(40):
-            wrong = (negative != wanted) & ~self.solved & ~self.stuck
+            self._factorise(hessian, sigma + shift[:, None], rows, again)
+            wrong = (self.negative != wanted) & ~self.solved & ~self.stuck
             if not wrong.any():
                 break
             begin = np.where(self.shift > 0, np.maximum(_LEAST_SHIFT, decrease * self.shift), first)
             grown = shift * np.where(self.shift > 0, factor, first_factor)
             shift = np.where(wrong, np.where(shift > 0, grown, begin), shift)
-            self.stuck |= wrong & (shift > largest)
+            self.stuck |= wrong & (shift > most)
             again = np.flatnonzero(wrong.any(axis=1))
-            lower[again], negative[again] = self._factorised(
-                hessian[again], sigma[again] + shift[again, None], self.jacobian[again], rows[again]
-            )
-        return lower, shift
+        return shift
 
-    def _search(self, step: tuple[np.ndarray, ...], going: np.ndarray) -> None:
+    def _search(self, step: tuple[np.ndarray, np.ndarray], going: np.ndarray) -> None:
         """Step lengths by the filter, and the next iterates."""
-        w, by_rows, below, above = step
-        b, tau = self.bounds, np.maximum(_FRACTION, 1 - self.mu)
-        primal = np.minimum(_longest(self.low, w, b.below, tau), _longest(self.high, -w, b.above, tau))
-        dual = np.minimum(_longest(self.below, below, b.below, tau), _longest(self.above, above, b.above, tau))
-        theta, phi = self._infeasibility(self.c), self._barrier(self.f, self.low, self.high)
-        fall = (self._barrier_slope(self.mu) * w).sum(axis=1)
-        length, accepted = primal.copy(), ~going
-        best = self.w
-        tiny = (np.abs(w) / (1 + np.abs(self.w))).max(axis=1, initial=0.0) < 1e-14
-        for _ in range(_HALVINGS):
-            trial = self.w + length[:, None] * w
-            f, c = self._values(trial)
-            low, high = self._distances(trial)
-            new_theta, new_phi = self._infeasibility(c), self._barrier(f, low, high)
-            rounding = 1e-15 * np.abs(phi)
-            falls = fall < 0
-            switch = falls & (length * np.abs(fall) ** _SWITCH > theta**_LESS) & (theta <= self.least)
-            armijo = new_phi - phi <= _ARMIJO * length * fall + 10 * rounding
-            better = (new_theta <= (1 - _GAIN) * theta) | (new_phi - phi <= -_GAIN * theta + rounding)
-            good = np.where(switch, armijo, better) & (new_theta <= self.largest)
-            for old_theta, old_phi in self.filter:
-                good &= (new_theta < old_theta) | (new_phi < old_phi)
-            good = (good | tiny) & np.isfinite(new_theta) & np.isfinite(new_phi)
-            now = good & ~accepted
-            best = np.where(now[:, None], trial, best)
-            augment = now & ~(switch & armijo)
-            if augment.any():
-                self.filter.append(
-                    (
-                        np.where(augment, (1 - _GAIN) * theta, np.inf),
-                        np.where(augment, phi - _GAIN * theta, np.inf),
-                    )
-                )
-            accepted |= good
-            if accepted.all():
-                break
-            length = np.where(accepted, length, length / 2)
-        # Near an optimum rounding may hide that the barrier function falls: the conditions themselves decide.
-        full = going & ~accepted
-        length, best = np.where(full, primal, length), np.where(full[:, None], self.w + primal[:, None] * w, best)
-        before = self.w, self.multipliers, self.below, self.above, self._error(self._lagrangian_slope(), self.mu)
-        moved = going[:, None]
-        self.w = best
-        self.multipliers = np.where(moved, self.multipliers + length[:, None] * by_rows, self.multipliers)
-        self.below = np.where(moved, self.below + dual[:, None] * below, self.below)
-        self.above = np.where(moved, self.above + dual[:, None] * above, self.above)
-        self._evaluate()
-        mu = self.mu[:, None]
-        self.below = np.where(b.below, np.clip(self.below, mu / _SLACK / self.low, mu * _SLACK / self.low), 0.0)
-        self.above = np.where(b.above, np.clip(self.above, mu / _SLACK / self.high, mu * _SLACK / self.high), 0.0)
+        (w, by_rows), mu, tau = step, self.mu[:, None], np.maximum(_FRACTION, 1 - self.mu)
+        relative = self.bounds.change(w) / self.d
+        z = mu / self.d - self.z * (1 + relative)  # step of the multipliers of bounds
+        primal, dual = _longest(relative, tau), _longest(z / self.z, tau)
+        length, accepted, best = self._accepted(w, relative, primal, going)
+        full, before, error = going & ~accepted, None, None
         if full.any():
-            worse = full & ~(self._error(self._lagrangian_slope(), self.mu) < _DECREASE * before[-1])
-            self.stuck |= worse
-            for name, old in zip(("w", "multipliers", "below", "above"), before[:-1], strict=True):
-                setattr(self, name, np.where(worse[:, None], old, getattr(self, name)))
-            if worse.any():
-                self._evaluate()
+            # Near an optimum rounding may hide that the barrier function falls: the conditions themselves decide.
+            before, error = (*self._here(), self.multipliers, self.z), self._errors(self._lagrangian_slope())(self.mu)
+            length = np.where(full, primal, length)
+            best = self._at(_chosen(full, self.w + primal[:, None] * w, best.w))
+        self.multipliers = self.multipliers + (length * going)[:, None] * by_rows
+        self.z = self.z + (dual * going)[:, None] * z
+        self._move(best)
+        ideal = mu / self.d
+        self.z = np.clip(self.z, ideal / _SLACK, ideal * _SLACK)
+        if before is None or error is None:
+            return
+        worse = full & ~(self._errors(self._lagrangian_slope())(self.mu) < _DECREASE * error)
+        self.stuck |= worse
+        if worse.any():
+            now = (*self._here(), self.multipliers, self.z)
+            *point, self.multipliers, self.z = (_chosen(worse, a, b) for a, b in zip(before, now, strict=True))
+            self._move(_Iterates(*point))
+
+    def _accepted(
+        self, w: np.ndarray, relative: np.ndarray, primal: np.ndarray, going: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, _Iterates]:
+        """Step lengths, where the filter or Armijo's condition accepts one, and the iterates there."""
+        theta, phi = self._infeasibility(self.c), self._barrier(self.f, self.d, self.mu)
+        fall = total(self.gradient * w[:, : self.n]) - self.mu * total(relative)
+        length, accepted, best = primal.copy(), ~going, self._here()
+        tiny = largest(w, sizes=True) < _TINY
+        rounding = 1e-15 * np.abs(phi)
+        for _ in range(_HALVINGS):
+            some = np.flatnonzero(~accepted.all(axis=1))  # groups that go on
+            if not some.size:
+                break
+            trial = self._at(self.w[some] + length[some, None] * w[some], some)
+            t, v, a, drop, slack = theta[some], phi[some], length[some], fall[some], rounding[some]
+            new_theta = self._infeasibility(trial.c)
+            new_phi = self._barrier(trial.f, self.bounds.distances(trial.w), self.mu[some])
+            switch = (drop < 0) & (a * np.abs(drop) ** _SWITCH > t**_LESS) & (t <= self.least[some])
+            armijo = new_phi - v <= _ARMIJO * a * drop + 10 * slack
+            better = (new_theta <= (1 - _GAIN) * t) | (new_phi - v <= -_GAIN * t + slack)
+            good = np.where(switch, armijo, better) & (new_theta <= self.largest[some])
+            for old_theta, old_phi in self.filter:
+                good &= (new_theta < old_theta[some]) | (new_phi < old_phi[some])
+            good = (good | tiny[some]) & np.isfinite(new_theta) & np.isfinite(new_phi)
+            now = good & ~accepted[some]
+            best.take(some, now, trial)
+            if (augment := now & ~(switch & armijo)).any():
+                entry = np.full((2, *theta.shape), np.inf)
+                entry[0, some] = np.where(augment, (1 - _GAIN) * t, np.inf)
+                entry[1, some] = np.where(augment, v - _GAIN * t, np.inf)
+                self.filter.append((entry[0], entry[1]))
+            accepted[some] |= good
+            length = np.where(accepted, length, length / 2)
+        return length, accepted, best
 
     def _infeasibility(self, c: np.ndarray) -> np.ndarray:
-        return np.abs(c).sum(axis=1)
+        return total(c, sizes=True)
 
-    def _barrier(self, f: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        b = self.bounds
+    def _barrier(self, f: np.ndarray, d: np.ndarray, mu: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
-            logs = np.where(b.below, np.log(low), 0.0) + np.where(b.above, np.log(high), 0.0)
-        return f - self.mu * logs.sum(axis=1)
+            return f - mu * total(np.log(d))
 
 
-def _longest(values: np.ndarray, change: np.ndarray, bounded: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """The longest step, up to one, after which a share of the values is left."""
-    falls = bounded & (change < 0)
-    ratio = np.where(falls, values / np.where(falls, -change, 1.0), np.inf)
-    return np.minimum(1.0, tau * ratio.min(axis=1, initial=np.inf))
+def _longest(relative: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """The longest step, up to one, that takes at most a share of positive values; from relative changes."""
+    return tau / np.maximum(tau, largest(-relative))

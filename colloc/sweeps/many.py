@@ -107,8 +107,9 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     """Solve a problem for many values of its parameters at once.
 
     Programs of one pattern are solved side by side in the lanes of vectors, each with its own step lengths and barrier:
-    one analysis of the pattern, functions and factors for several at once. The method is IPOPT's, so that the optima
-    are those of single runs from the same guesses, up to rounding; where there are several, another one may be reached.
+    one analysis of the pattern, functions and factors for several at once. The method is IPOPT's with a monotone
+    barrier, and reaches the optima of ``co.Ipopt(mu_strategy="monotone", mu_init=0.1)`` from the same guesses, up to
+    rounding. The adaptive barrier, the default for a fixed duration, may lead to another one of several optima.
     Problems that it does not solve are solved by `Ipopt` one by one, and so are all of them without a C compiler and
     for programs without a cost. Motions are on the grid of the program and not judged between its nodes: `solve` those
     that matter.

@@ -130,10 +130,10 @@ def test_without_a_compiler_they_are_solved_one_by_one(monkeypatch: pytest.Monke
     def refuse(*_: Any, **__: Any) -> None:
         raise CompileError("no compiler")
 
-    program, values = reach(effort, curve=co.BSpline(8)), random_reaches(5)
-    wanted = co.sweeps.solve_many(program, values)
+    values = random_reaches(5)
+    wanted = co.sweeps.solve_many(reach(effort, curve=co.BSpline(8)), values)
     monkeypatch.setattr(lanes, "interpret", refuse)
-    many = co.sweeps.solve_many(program, values)
+    many = co.sweeps.solve_many(reach(effort, curve=co.BSpline(8)), values)
     assert many.alone == tuple(range(5))
     assert many.cost == pytest.approx(wanted.cost, rel=1e-6)
 
@@ -177,7 +177,8 @@ def test_factors_solve_and_count_negative_pivots():
     values = rng.normal(0, 0.1, (2, row.size, width))
     values[:, row == column] += np.where(np.arange(size) < 20, 3.0, -3.0)[:, None]
     factor = lanes.Factor(size, row, column)
-    lower, negative = factor.factorise(values)
+    lower = np.empty((2, factor.entries, width))
+    negative = factor.factorise(values, lower)
     right = rng.normal(size=(2, size, width))
     solution = factor.solve(lower, right)
     matrix = np.zeros((size, size))
