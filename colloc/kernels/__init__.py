@@ -13,7 +13,7 @@ program     kernels as data
 inlined     kernels in CasADi graphs, for C code
 interpreter a library that evaluates programs, compiled once for a machine
 batch       functions of samples: NumPy arrays in and out, compiled or not
-driver.c, interpreter.c, lanes.h, machine_code.c, values.c  C code that is not generated
+code_memory.c, driver.c, interpreter.c, lanes.h, machine_code.c, values.c  C code that is not generated
 """
 
 from typing import TYPE_CHECKING
@@ -24,17 +24,18 @@ from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none, ship_interpreter
-    from colloc.kernels.library import Library, build, build_or_warn, build_source, cached
+    from colloc.kernels.library import Library, build, build_or_warn, build_source, cached, loaded_name
     from colloc.kernels.shipped import ship
 
 __all__ = [
     "Compile", "CompileError", "CompileWarning", "Interpreter", "Kernel", "Library", "Pass", "build", "build_or_warn",
-    "build_source", "cached", "check_compile", "interpret", "interpret_or_none", "ship", "ship_interpreter",
+    "build_source", "cached", "check_compile", "interpret", "interpret_or_none", "loaded_name", "ship",
+    "ship_interpreter",
 ]  # fmt: skip
 
 # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
 _LATER = {
-    "colloc.kernels.library": ("Library", "build", "build_or_warn", "build_source", "cached"),
+    "colloc.kernels.library": ("Library", "build", "build_or_warn", "build_source", "cached", "loaded_name"),
     "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none", "ship_interpreter"),
     "colloc.kernels.shipped": ("ship",),
 }

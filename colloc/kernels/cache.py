@@ -1,9 +1,9 @@
 """Compiled libraries on disk.
 
-An entry is one file, <key>-<checksum>.so: the key is the hash of what was compiled and how, the checksum that of the
-content of the file. It appears by a rename, so that it is complete or absent, and it is never written to again: a
-process that has loaded it keeps that file. Two processes that need the same library may both compile it, each in a
-separate directory, build-*, in which a locked file marks that a compilation is running.
+An entry is one file, <key>-<checksum>.so, or .dll on Windows: the key is the hash of what was compiled and how, the
+checksum that of the content of the file. It appears by a rename, so that it is complete or absent, and it is never
+written to again: a process that has loaded it keeps that file. Two processes that need the same library may both
+compile it, each in a separate directory, build-*, in which a locked file marks that a compilation is running.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,11 +19,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from colloc.kernels.kernel import CompileError
-from colloc.support.files import lock
+from colloc.support.files import lock, replace
 from colloc.support.interrupts import uninterrupted
 
 LIMIT = 500  # MB
 RECENT = 60.0  # s; a library used so recently may be about to be loaded by another process
+SUFFIX = ".dll" if sys.platform == "win32" else ".so"  # of libraries
 _LOCK = "lock"  # of a directory to compile in; goes with the process that holds it
 
 
@@ -32,7 +34,7 @@ def find(directory: Path, key: str) -> Path | None:
         if not directory.is_dir():
             return None
         _check_owner(directory)
-        entries = sorted(directory.glob(f"{key}-*.so"))
+        entries = sorted(directory.glob(f"{key}-*{SUFFIX}"))
     except (OSError, ValueError) as error:  # a path may have a null character
         raise CompileError(f"cannot read compiled kernels in {directory}: {error}; see $COLLOC_CACHE_DIR") from error
     for path in entries:
@@ -88,8 +90,12 @@ def _remove(inside: list[tuple[Path, int]]) -> None:
     """Remove a directory to compile in, if it is not yet removed."""
     with uninterrupted():
         for path, handle in inside:
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(handle)
+            if sys.platform == "win32":
+                os.close(handle)  # an open file cannot be removed there
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(handle)
         inside.clear()
 
 
@@ -104,25 +110,32 @@ def _remove_leftovers(directory: Path) -> None:
             continue
         try:
             lock(handle, wait=False)
-            shutil.rmtree(path, ignore_errors=True)
+            if sys.platform != "win32":
+                shutil.rmtree(path, ignore_errors=True)
         except OSError:  # locked
             continue
         finally:
             os.close(handle)
+        if sys.platform == "win32":
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def store(directory: Path, key: str, library: Path) -> Path:
     """Make a compiled library an entry of the cache."""
     library.chmod(0o700)
     path = directory / _name(key, library)
-    os.replace(library, path)
+    try:
+        replace(library, path)
+    except PermissionError:  # on Windows, if another process has stored and loaded the same
+        if not path.is_file():
+            raise
     return path
 
 
 def evict(directory: Path, spared: Path) -> None:
     """Remove the least recently used libraries beyond $COLLOC_CACHE_MB."""
     room = _limit() * 1e6 - spared.stat().st_size
-    for path in sorted(set(directory.glob("*.so")) - {spared}, key=_age):
+    for path in sorted(set(directory.glob(f"*{SUFFIX}")) - {spared}, key=_age):
         with suppress(OSError):
             room -= path.stat().st_size
             if room < 0 and _age(path) > RECENT:
@@ -138,7 +151,7 @@ def _age(path: Path) -> float:
 
 
 def _name(key: str, library: Path) -> str:
-    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:32]}.so"
+    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:32]}{SUFFIX}"
 
 
 def _limit() -> float:
@@ -150,7 +163,12 @@ def _limit() -> float:
 
 
 def _check_owner(path: Path) -> None:
-    """CompileError if others than the user could have written the file."""
+    """CompileError if others than the user could have written the file.
+
+    On Windows there are access lists instead of modes, and by default only the user can write to the cache.
+    """
+    if sys.platform == "win32":
+        return
     status = path.stat()
     if status.st_uid != os.geteuid():
         raise CompileError(f"{path} belongs to another user; set $COLLOC_CACHE_DIR to your own directory")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
@@ -28,6 +30,11 @@ FLAGS = ("-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno"
 CHUNK_FLAGS = ("-O1", "-fexpensive-optimizations")
 DRIVER_FLAGS = ("-O3",)
 LINK_FLAGS = ("-shared", "-pthread", "-lm")
+# On Windows the stack is not aligned for wide vectors, and GCC does not know that; temporary files are not found in a
+# folder whose name has letters of another alphabet, unless they lie beside the objects; and nor are the compiler's
+# libraries when the compiled one is loaded.
+UNALIGNED = "-Wa,-muse-unaligned-vector-move"
+FLAGS_OF_WINDOWS, LINK_FLAGS_OF_WINDOWS = ("-save-temps=obj",), ("-static",)
 THIS_CPU = ("-march=native",), ("-mcpu=native",), ()
 # Ends with its compiler, or with the process at the other end of its standard input, with all that it started: a
 # compiler that hangs would outlive a Python that is killed.
@@ -52,7 +59,21 @@ class Compiler:
     @property
     def identity(self) -> str:
         """Text that identifies compiler and CPU."""
-        return repr((self.command, sorted(self.macros.items()), FLAGS, CHUNK_FLAGS, DRIVER_FLAGS, LINK_FLAGS))
+        flags = self.flags, CHUNK_FLAGS, DRIVER_FLAGS, self.link_flags
+        return repr((self.command, sorted(self.macros.items()), *flags))
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Options of all C files."""
+        if "_WIN32" not in self.macros:
+            return FLAGS
+        others = FLAGS_OF_WINDOWS if "__clang__" in self.macros else (*FLAGS_OF_WINDOWS, UNALIGNED)
+        return *(flag for flag in FLAGS if flag != "-fPIC"), *others
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """Options of a library."""
+        return LINK_FLAGS + ((*FLAGS_OF_WINDOWS, *LINK_FLAGS_OF_WINDOWS) if "_WIN32" in self.macros else ())
 
 
 @cache
@@ -81,14 +102,15 @@ def compile_library(
     """
     runs, objects = [], []
     for number, text in enumerate(sources):
-        source, target = directory / f"{number}.c", directory / f"{number}.o"
-        source.write_text(text, encoding="utf-8")
+        # Relative to the directory, as some compilers on Windows do not find a path with foreign letters.
+        source, target = f"{number}.c", f"{number}.o"
+        (directory / source).write_text(text, encoding="utf-8")
         chunk_flags = CHUNK_FLAGS if number else flags
-        runs.append([*compiler.command, *FLAGS, *chunk_flags, "-c", str(source), "-o", str(target)])
-        objects.append(str(target))
+        runs.append([*compiler.command, *compiler.flags, *chunk_flags, "-c", source, "-o", target])
+        objects.append(target)
     _run_all(runs, directory, jobs)
-    library = directory / "library"
-    _run_all([[*compiler.command, "-o", str(library), *objects, *LINK_FLAGS]], directory, jobs)
+    library = directory / "library.so"  # with a suffix, as one would be appended on Windows
+    _run_all([[*compiler.command, "-o", library.name, *objects, *compiler.link_flags]], directory, jobs)
     if not library.is_file():
         raise CompileError(f"the C compiler {compiler.command[0]} wrote no library")
     return library
@@ -96,16 +118,22 @@ def compile_library(
 
 @dataclass(frozen=True)
 class _Compilation:
-    """A running compiler, and the end of a pipe that is open as long as this process lives."""
+    """A running compiler, and what ends it when it is closed, also by the end of this process.
+
+    That is the end of a pipe, and a job on Windows.
+    """
 
     words: Sequence[str]
     process: subprocess.Popen[str]
-    alive: IO[bytes]
+    alive: Any
 
     @classmethod
     def start(cls, words: Sequence[str], directory: Path | None) -> _Compilation:
         """Start a command in a directory, with its temporary files there."""
-        environment = os.environ | {"LC_ALL": "C"} | ({"TMPDIR": str(directory)} if directory else {})
+        temporary = ("TMP", "TEMP") if sys.platform == "win32" else ("TMPDIR",)
+        environment = os.environ | {"LC_ALL": "C"} | (dict.fromkeys(temporary, ".") if directory else {})
+        if sys.platform == "win32":
+            return cls._start_in_job(words, directory, environment)
         theirs, ours = os.pipe()
         try:
             process = subprocess.Popen(
@@ -119,6 +147,23 @@ class _Compilation:
         finally:
             os.close(theirs)
         return cls(words, process, os.fdopen(ours, "wb"))
+
+    @classmethod
+    def _start_in_job(
+        cls, words: Sequence[str], directory: Path | None, environment: Mapping[str, str]
+    ) -> _Compilation:
+        """Start a command on Windows, in a job and without a window."""
+        # Programs of a compiler are looked for beside it.
+        path = os.pathsep.join([os.path.dirname(words[0]), environment.get("PATH", "")])
+        flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        try:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=directory,
+                env={**environment, "PATH": path}, text=True, errors="replace", creationflags=flags,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise CompileError(f"the C compiler {words[0]} does not run: {error}") from error
+        return cls(words, process, _Job(process))
 
     def finish(self, patience: float, timeout: float) -> tuple[int, str]:
         """Wait for its status and output; announce a long wait, and end it after a time limit."""
@@ -138,10 +183,33 @@ class _Compilation:
     def kill(self) -> None:
         """Kill it if it still runs, with its child processes."""
         if self.process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            if sys.platform == "win32":
+                self.alive.close()
+                self.process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()  # also closes the pipe of one that has ended by itself
         self.alive.close()
+
+
+class _Job:
+    """A process and those that it starts, on Windows: they end when the job is closed."""
+
+    def __init__(self, process: subprocess.Popen[str]):
+        kernel = ctypes.WinDLL("kernel32")  # pyright: ignore[reportAttributeAccessIssue]
+        kernel.CreateJobObjectW.restype = handle = ctypes.c_void_p
+        self._close, self._job = kernel.CloseHandle, handle(kernel.CreateJobObjectW(None, None))
+        limits = ctypes.create_string_buffer(144)  # JOBOBJECT_EXTENDED_LIMIT_INFORMATION, its LimitFlags from byte 16
+        limits[16:20] = (0x2000).to_bytes(4, "little")  # JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+        kernel.SetInformationJobObject(self._job, 9, limits, len(limits))
+        kernel.AssignProcessToJobObject(self._job, handle(int(process._handle)))  # pyright: ignore[reportAttributeAccessIssue]
+
+    def close(self) -> None:
+        """End what still runs."""
+        job, self._job = self._job, None
+        if job is not None:
+            self._close(job)
 
 
 def _answer(words: Sequence[str]) -> tuple[int, str]:

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import os
 import platform
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -65,7 +66,7 @@ class Library:
         # removed from the cache in the meantime does not matter: it is in memory, under this path.
         width = 0 if columns is None else int(columns[-1]) + 1
         self._set_shape(*map(ctypes.c_longlong, (slices, self.threads, width)))
-        raw = ca.external(symbol, str(self.path))
+        raw = ca.external(symbol, loaded_name(self.path))
         inputs = [ca.MX.sym(f"x{k}", raw.sparsity_in(k)) for k in range(len(leading), raw.n_in() - 1)]
         sizes = np.concatenate([[slices, self.threads, width], [] if columns is None else columns])
         program = [ca.MX(ca.DM(words.view(np.float64))) for words in leading]
@@ -125,6 +126,14 @@ class Library:
         if getattr(_scratch, "array", np.empty(0)).size < needed:
             _scratch.array = np.empty(needed)
         return ctypes.c_void_p(_scratch.array.ctypes.data)
+
+
+def loaded_name(path: Path) -> str:
+    """The name by which C libraries open a library that is loaded.
+
+    On Windows the file's name leads to what is loaded. Paths that are not in the alphabet of the system would not.
+    """
+    return path.name if sys.platform == "win32" else str(path)
 
 
 def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
@@ -187,8 +196,6 @@ def cached(kernels: Mapping[str, Kernel], options: Compile) -> bool:
 
 def target(options: Compile) -> tuple[Compiler, int]:
     """The compiler, and the number of slices in one vector; CompileError without a compiler."""
-    if os.name != "posix":
-        raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
     compiler = inspect(compiler_command(options))
     return compiler, lane_count(options, compiler.macros)
 
@@ -207,8 +214,6 @@ def machine_key(options: Compile, text: str = "") -> str:
 
     It does not call a compiler, which takes longer than a small problem.
     """
-    if os.name != "posix":
-        raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
     command = compiler_command(options)
     status = os.stat(command[0])
     compiler = command, status.st_size, status.st_mtime_ns

@@ -133,7 +133,7 @@ def cache_directory(options: Compile) -> Path:
         raise CompileError(f"no directory for compiled kernels: {error}; set $COLLOC_CACHE_DIR") from error
     if not home.is_absolute():
         raise CompileError(f"no directory for compiled kernels: home is {str(home)!r}; set $COLLOC_CACHE_DIR")
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "colloc"
+    return home / {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache") / "colloc"
 
 
 def _named(path: str | os.PathLike[str]) -> bool:
@@ -146,6 +146,8 @@ def _named(path: str | os.PathLike[str]) -> bool:
 def _words(command: str) -> list[str]:
     """Words of a command; empty if its quotes do not match."""
     try:
+        if sys.platform == "win32":  # where \ separates folders
+            return [word.strip('"') for word in shlex.split(command, posix=False)]
         return shlex.split(command)
     except ValueError:
         return []

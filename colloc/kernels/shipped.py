@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import platform
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from colloc.kernels.cache import SUFFIX
 from colloc.kernels.compiler import compile_library, inspect
 from colloc.kernels.options import Compile, compiler_command, lane_count
 
@@ -22,7 +24,7 @@ FOLDER = Path(__file__).with_name("compiled")
 
 
 class Kind(NamedTuple):
-    """CPUs with the same instructions, by their name for compilers, and the instructions' names in /proc/cpuinfo."""
+    """CPUs with the same instructions, by their name for compilers, and the instructions' names on Linux."""
 
     name: str
     flags: tuple[str, ...] = ()
@@ -32,9 +34,10 @@ class Kind(NamedTuple):
 _V3 = frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
 _V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 _X86 = Kind("v4", ("-march=x86-64-v4",), _V4), Kind("v3", ("-march=x86-64-v3",), _V3)
-# Of each machine, the best first. Only Linux says in a file which instructions a CPU has.
+# Of each machine, the best first.
 KINDS = {"x86_64": (*_X86, Kind("any")), "aarch64": (Kind("any"),)}
 _ALIASES = {"AMD64": "x86_64", "arm64": "aarch64"}  # of Windows and macOS
+_PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE of Windows
 
 
 def shipped(name: str, text: str, options: Compile) -> Path | None:
@@ -58,19 +61,20 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     paths, command = [], compiler_command(Compile())
     macros = inspect(command, ((),)).macros
     kinds = next((kinds for machine, kinds in KINDS.items() if f"__{machine}__" in macros), ())
-    for kind in (kind for kind in kinds if "__linux__" in macros or not kind.instructions):
+    tells, suffix = "__linux__" in macros or "_WIN32" in macros, ".dll" if "_WIN32" in macros else ".so"
+    for kind in (kind for kind in kinds if tells or not kind.instructions):
         compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
             texts = [source(lane_count(Compile(), compiler.macros), compiler.macros)]
             library = compile_library(compiler, texts, Path(directory), 1)
-            paths.append(folder / _file(name, text, kind))
+            paths.append(folder / _file(name, text, kind, suffix))
             paths[-1].write_bytes(library.read_bytes())
     return paths
 
 
 @cache
-def _file(name: str, text: str, kind: Kind) -> str:
-    return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}-{kind.name}.so"
+def _file(name: str, text: str, kind: Kind, suffix: str = SUFFIX) -> str:
+    return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}-{kind.name}{suffix}"
 
 
 @cache
@@ -83,7 +87,9 @@ def _loads(path: Path) -> bool:
 
 @cache
 def _instructions() -> frozenset[str]:
-    """Instructions of this CPU, on Linux."""
+    """Instructions of this CPU, on Linux and Windows; of AVX-512 Windows does not tell all."""
+    if sys.platform == "win32":
+        return _V3 if ctypes.windll.kernel32.IsProcessorFeaturePresent(_PF_AVX2) else frozenset()
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("flags"):

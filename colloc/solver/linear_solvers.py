@@ -169,9 +169,9 @@ def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
-    ctypes.CDLL(str(path))  # keeps the library loaded, with its analysed patterns, when IPOPT releases it
+    ctypes.CDLL(str(path))  # also keeps the library loaded, with its analysed patterns, when IPOPT releases it
     # The number of threads is passed in a parameter of MA97 that multifrontal does not need.
-    of_ma97 = {"linear_solver": "ma97", "hsllib": str(path), "ma97_nemin": thread_count(Compile())}
+    of_ma97 = {"linear_solver": "ma97", "hsllib": kernels.loaded_name(path), "ma97_nemin": thread_count(Compile())}
     return {**_MA97, **options, **of_ma97}
 
 

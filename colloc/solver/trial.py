@@ -3,6 +3,8 @@
 A script for a process of its own: if they do not agree, the process may end in any way.
 """
 
+import ctypes
+import os
 import sys
 from typing import Any
 
@@ -11,6 +13,9 @@ import casadi as ca
 
 def runs_alike(library: str) -> bool:
     """Whether a program that needs the inertia of its systems takes the same iterations with the library and MUMPS."""
+    if sys.platform == "win32":
+        ctypes.CDLL(library)
+        library = os.path.basename(library)  # leads to what is loaded
     x = ca.MX.sym("x", 4)
     program = {
         "x": x,

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from colloc.support.checks import InputError, quoted
 from colloc.support.interrupts import uninterrupted
 
-try:
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
-except ImportError:  # on Windows, where a file that is open cannot be removed anyway
-    fcntl = None
 
 _SUFFIX = ".colloc-part"  # of files that are being written
 LARGEST = 1_000_000_000  # bytes of a file that is read, unless its kind is smaller
 _STEM = 200  # bytes of a file's name that its temporary file repeats: names may have 255
+_LOCKED = 2**30  # the byte of a file that is locked on Windows, where locked bytes cannot be read
+_READERS = 2.0  # s for which a file that others read is waited for, on Windows
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -118,9 +122,22 @@ def write_atomically(target: Path, content: bytes) -> None:
             return
         if before is not None:
             _like(file, before)
-        if os.name == "nt":
+        if sys.platform == "win32":
             file.close()  # an open file cannot be renamed there
-        os.replace(file.name, target)
+        replace(file.name, target)
+
+
+def replace(source: str | os.PathLike[str], target: Path) -> None:
+    """Rename a file; on Windows, wait a moment for readers of a file that it replaces."""
+    begin = time.monotonic()
+    while True:
+        try:
+            os.replace(source, target)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > begin + _READERS:
+                raise
+            time.sleep(0.02)
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -137,18 +154,28 @@ def _remove_unlocked(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         lock(handle, wait=False)
-        if os.name != "nt" and stat.S_ISREG(os.fstat(handle).st_mode):
+        if sys.platform != "win32" and stat.S_ISREG(os.fstat(handle).st_mode):
             os.unlink(path)
     finally:
         os.close(handle)
-    if os.name == "nt":
+    if sys.platform == "win32":
         os.unlink(path)
 
 
 def lock(handle: int, *, wait: bool) -> None:
     """Lock a file until it is closed or its writer ends; wait, or raise OSError, if another process has locked it."""
-    if fcntl is not None:
+    if sys.platform != "win32":
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return
+    place = os.lseek(handle, 0, os.SEEK_CUR)
+    os.lseek(handle, _LOCKED, os.SEEK_SET)
+    try:
+        while True:
+            with suppress(OSError) if wait else nullcontext():
+                msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+                return
+    finally:
+        os.lseek(handle, place, os.SEEK_SET)
 
 
 @contextmanager
@@ -164,6 +191,8 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
                     yield file
                     return
             finally:
+                if sys.platform == "win32":
+                    file.close()  # an open file cannot be removed there
                 Path(file.name).unlink(missing_ok=True)
 
 
