@@ -6,7 +6,7 @@ intermediate       torques in rows, as separate symbols with their derivatives
 functions          values and exact derivatives of a block's function, independent of slices
 block              a function at many points, with its derivatives
 sum_of_squares     costs as sums of squares
-kernel             a block as a compiled kernel
+kernel             a block as a kernel
 evaluation         execution of a block's functions: on CasADi's virtual machine, or compiled
 assembly           sparse matrices from the values at all points
 numeric            the same at one decision vector, as numbers

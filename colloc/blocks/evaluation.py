@@ -1,4 +1,4 @@
-"""Execution of a block's functions: on CasADi's virtual machine, or compiled for several slices at once."""
+"""Execution of a block's functions: on CasADi's virtual machine, or for several slices at once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from colloc import kernels
 from colloc.blocks.block import Block
 from colloc.blocks.slices import Slices, nonzeros
 from colloc.kernels import Compile
-from colloc.kernels.options import COMPILED, INTERPRETED, NEED, VIRTUAL
+from colloc.kernels.options import NEED, VIRTUAL
 from colloc.support.lazy import cached_property
 
 if TYPE_CHECKING:
     from colloc.blocks.kernel import BlockKernel
 
-# The automatic rule assumes this many iterations of a solve. It tries the interpreter where they take longer than the
-# first of these seconds on the virtual machine, and compiled code where they take the second on the interpreter.
+# The automatic rule assumes this many iterations of a solve. It tries the interpreter where they take longer than these
+# seconds on the virtual machine.
 ITERATIONS = 100
-_LOOK, _LONG = 0.02, 1.0
+_LOOK = 0.02
 
 
 class Compiled(NamedTuple):
@@ -30,8 +30,8 @@ class Compiled(NamedTuple):
 
     # name and kernel of every function of a block
     kernels: dict[tuple[Block, str], tuple[str, BlockKernel]]
-    library: kernels.Library | None = None  # None where the functions stay on the virtual machine
-    failed: bool = False  # whether there was a compiler, and it failed
+    library: kernels.Interpreter | None = None  # None where the functions stay on the virtual machine
+    failed: bool = False  # whether a library was asked for, and there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,28 +40,26 @@ class Evaluation:
 
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
-    # True makes machine code of every function, False stays on CasADi's virtual machine. None has the interpreter of
-    # programs evaluate them, unless they are so few that it does not even look for it. Where that writes no machine
-    # code, compiled code is used if the cache has it from an earlier time or making it takes less time than it saves in
-    # ITERATIONS evaluations, if those take more than a second.
+    # True has the interpreter of programs evaluate every function, False stays on CasADi's virtual machine. None looks
+    # for the interpreter unless there is little to do.
     compile: bool | Compile | None
 
     @property
     def choice(self) -> bool | Compile | None:
-        """Whether to compile further functions of the blocks: False after a failure of the compiler, with a warning."""
+        """`compile` for further functions of the blocks: False where a library was asked for and there is none."""
         return False if self.compiled.failed else self.compile
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The functions that are compiled or interpreted."""
+        """The functions that do not stay on the virtual machine."""
         # A block with one slice would leave all lanes but one idle.
         functions = [(b, kind) for kind in self.kinds for b in self.blocks if b.n_slices > 1 and b.functions.has(kind)]
         if self.compile is False or not functions:
             return Compiled({})
         automatic = self.compile is None
-        counts = [(b.functions.operations(kind), b.n_slices) for b, kind in functions] if automatic else []
-        work = ITERATIONS * sum(n * slices for n, slices in counts)
-        if automatic and VIRTUAL * work < _LOOK:
+        counts = [b.functions.operations(kind) * b.n_slices for b, kind in functions] if automatic else []
+        seconds = VIRTUAL * ITERATIONS * sum(counts)
+        if automatic and seconds < _LOOK:
             return Compiled({})
         from colloc.blocks.kernel import block_kernel  # a small problem does without
 
@@ -75,12 +73,9 @@ class Evaluation:
 
             return Compiled(by_function, Inlined(by_name))
         if automatic:
-            library = kernels.interpret_or_none(by_name, options, compile=VIRTUAL * work > NEED)
-            dear = INTERPRETED * work < COMPILED * sum(n for n, _ in counts)
-            quick = INTERPRETED * work < _LONG or (library is not None and library.writes_code)
-            if quick or (dear and not kernels.cached(by_name, options)):
-                return Compiled(by_function, library)
-        library = kernels.build_or_warn(by_name, options)
+            library = kernels.interpret_or_none(by_name, options, compile=seconds > NEED)
+            return Compiled(by_function, library)
+        library = kernels.interpret_or_warn(by_name, options)
         return Compiled(by_function, library, failed=library is None)
 
     def apply(
@@ -104,7 +99,7 @@ class Evaluation:
         return nonzeros(values), function.sparsity_out(0), block.sites.slices
 
     def _call(
-        self, library: kernels.Library, name: str, kernel: BlockKernel, arguments: list[ca.MX]
+        self, library: kernels.Interpreter, name: str, kernel: BlockKernel, arguments: list[ca.MX]
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         slices, columns = kernel.slices, None
         if kernel.pattern.nnz() == 0:

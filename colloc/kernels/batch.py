@@ -16,7 +16,6 @@ from colloc.support.checks import finite_array
 
 if TYPE_CHECKING:
     from colloc.kernels.interpreter import Interpreter
-    from colloc.kernels.library import Library
 
 _DEFAULT = Compile()
 # Of the latest number of threads, and of a copy of each kernel: with itself in its interpreter it would never go.
@@ -30,7 +29,7 @@ class Batch(NamedTuple):
     kernel: Kernel
     inputs: tuple[str, ...]
     places: list[np.ndarray]
-    library: Library | None = None  # of the function, compiled as "f"
+    library: Interpreter | None = None  # of the function, as "f"
     virtual: bool = False  # whether it stays on CasADi's virtual machine
 
     @classmethod
@@ -41,18 +40,17 @@ class Batch(NamedTuple):
         places: list[np.ndarray],
         compile: bool | Compile | None = None,
     ) -> Batch:
-        """A batch, compiled if `compile` asks for it and a compiler is found.
+        """A batch that an interpreter of programs evaluates, unless it is small; with False CasADi does.
 
-        By default the interpreter of programs evaluates it, unless it is small; with False CasADi does.
+        With True or options the interpreter evaluates a small one as well, after a warning where there is none.
         """
         kernel = Kernel(function)
         if not compile:
             return cls(kernel, inputs, places, virtual=compile is False)
-        from colloc.kernels.library import build_or_warn  # takes longer to import than a small problem to solve
+        from colloc.kernels.interpreter import interpret_or_warn  # takes longer to import than a small problem to solve
 
-        options = compile if isinstance(compile, Compile) else Compile()
-        library = build_or_warn({"f": kernel}, options)
-        return cls(kernel, inputs, places, library, virtual=True)
+        library = interpret_or_warn({"f": kernel}, compile if isinstance(compile, Compile) else Compile())
+        return cls(kernel, inputs, places, library if library and library.kernels else None, virtual=True)
 
     def evaluate(
         self, values: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
@@ -88,7 +86,7 @@ def unrolled(
 def interpreted(
     kernel: Kernel, inputs: Sequence[np.ndarray], out: list[np.ndarray] | None = None
 ) -> list[np.ndarray] | None:
-    """Values of a kernel as in `Library.evaluate`, or None if CasADi's virtual machine should evaluate it.
+    """Values of a kernel as in `Interpreter.evaluate`, or None if CasADi's virtual machine should evaluate it.
 
     That is the case for small work, without an interpreter of programs, and for an operation without a translation. For
     large work the interpreter is compiled first if the cache has none.

@@ -24,11 +24,9 @@ from colloc.support.threads import raise_if_stopped
 PATIENCE = 30.0  # s, after which a run that has not ended is spoken of
 TIMEOUT = 900.0  # s, of one run
 _GLANCE = 0.1  # s, between looks at whether to wait on
-# Straight-line code gains nothing from -O2 and -O3, which compile up to twenty times as long; the expensive
-# optimisations have the pass that fuses multiply-adds. The driver is short and has loops to be vectorised.
 FLAGS = ("-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno", "-DNDEBUG")
-CHUNK_FLAGS = ("-O1", "-fexpensive-optimizations")
-DRIVER_FLAGS = ("-O3",)
+OPTIMISED = ("-O3",)
+QUICKLY = ("-O1", "-fexpensive-optimizations")  # which have the pass that fuses multiply-adds
 LINK_FLAGS = ("-shared", "-pthread", "-lm")
 # On Windows the stack is not aligned for wide vectors, and GCC does not know that; temporary files are not found in a
 # folder whose name has letters of another alphabet, unless they lie beside the objects; and nor are the compiler's
@@ -55,12 +53,6 @@ class Compiler:
 
     command: tuple[str, ...]
     macros: Mapping[str, str]
-
-    @property
-    def identity(self) -> str:
-        """Text that identifies compiler and CPU."""
-        flags = self.flags, CHUNK_FLAGS, DRIVER_FLAGS, self.link_flags
-        return repr((self.command, sorted(self.macros.items()), *flags))
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -93,27 +85,23 @@ def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_C
     raise CompileError(f"{' '.join(command)} is no working GCC or Clang: {_excerpt(complaint)}")
 
 
-def compile_library(
-    compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int, flags: Sequence[str] = DRIVER_FLAGS
-) -> Path:
-    """Compile C files in parallel, the first of them with separate flags, and link them in an empty directory.
-
-    At most `jobs` compilers run at a time. CompileError if one fails, quoting it.
-    """
-    runs, objects = [], []
-    for number, text in enumerate(sources):
-        # Relative to the directory, as some compilers on Windows do not find a path with foreign letters.
-        source, target = f"{number}.c", f"{number}.o"
-        (directory / source).write_text(text, encoding="utf-8")
-        chunk_flags = CHUNK_FLAGS if number else flags
-        runs.append([*compiler.command, *compiler.flags, *chunk_flags, "-c", source, "-o", target])
-        objects.append(target)
-    _run_all(runs, directory, jobs)
-    library = directory / "library.so"  # with a suffix, as one would be appended on Windows
-    _run_all([[*compiler.command, "-o", library.name, *objects, *compiler.link_flags]], directory, jobs)
-    if not library.is_file():
+def compile_library(compiler: Compiler, text: str, directory: Path, flags: Sequence[str] = OPTIMISED) -> Path:
+    """Compile a C file in an empty directory. CompileError if that fails, quoting the compiler."""
+    # Relative to the directory, as some compilers on Windows do not find a path with foreign letters; with a suffix, as
+    # one would be appended there.
+    source, target, library = "library.c", "library.o", "library.so"
+    (directory / source).write_text(text, encoding="utf-8")
+    for options in (
+        [*compiler.flags, *flags, "-c", source, "-o", target], ["-o", library, target, *compiler.link_flags],
+    ):  # fmt: skip
+        status, output = _answer([*compiler.command, *options], directory)
+        if status:
+            # Of a compiler that was killed the shell says 128 and the number of the signal.
+            end = f"signal {status - 128}" if status > 128 else f"status {status}"
+            raise CompileError(f"the C compiler ended with {end}: {' '.join(compiler.command)}\n{_excerpt(output)}")
+    if not (directory / library).is_file():
         raise CompileError(f"the C compiler {compiler.command[0]} wrote no library")
-    return library
+    return directory / library
 
 
 @dataclass(frozen=True)
@@ -212,40 +200,14 @@ class _Job:
             self._close(job)
 
 
-def _answer(words: Sequence[str]) -> tuple[int, str]:
-    """Status and output of a short run."""
+def _answer(words: Sequence[str], directory: Path | None = None) -> tuple[int, str]:
+    """Status and output of a run, which does not outlive this call: a short one without a directory."""
     with uninterrupted():
-        run = _Compilation.start(words, None)
+        run = _Compilation.start(words, directory)
     try:
-        return run.finish(PATIENCE, PATIENCE)
+        return run.finish(PATIENCE, TIMEOUT if directory else PATIENCE)
     finally:
         run.kill()
-
-
-def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
-    """Run commands, at most `jobs` at a time; none of them outlives this call."""
-    running: list[_Compilation] = []
-    try:
-        for words in runs:
-            if len(running) == jobs:
-                _check(running[0])
-                running.pop(0).kill()
-            with uninterrupted():  # between a process that runs and a list that knows it
-                running.append(_Compilation.start(words, directory))
-        for run in running:
-            _check(run)
-    finally:
-        for run in running:
-            run.kill()
-
-
-def _check(run: _Compilation) -> None:
-    """Wait for a compiler; CompileError with its output if it fails."""
-    status, output = run.finish(PATIENCE, TIMEOUT)
-    if status:
-        # Of a compiler that was killed the shell says 128 and the number of the signal.
-        end = f"signal {status - 128}" if status > 128 else f"status {status}"
-        raise CompileError(f"the C compiler ended with {end}: {' '.join(run.words)}\n{_excerpt(output)}")
 
 
 def _excerpt(output: str) -> str:

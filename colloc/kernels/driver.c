@@ -1,5 +1,4 @@
-/* What every library contains besides its kernels: slices into lanes and back, passes, threads, the faces to CasADi
-and to ctypes. Nothing here keeps state between two evaluations, nor allocates memory. */
+/* Evaluation of kernels at many slices: slices into lanes and back, passes, threads, shapes for CasADi. Nothing here keeps state between two evaluations, nor allocates memory. */
 
 #include <pthread.h>
 
@@ -29,13 +28,13 @@ struct kernel {
     casadi_int result;        /* place of the first result in the pool; the others follow */
     casadi_int size;          /* vectors of the pool, and of the values that live from chunk to chunk */
     double cost;              /* ns of LANES slices, roughly */
-    void (*evaluate)(const struct kernel *kernel, V *pool);
-    /* Of a kernel that is interpreted: what, and the values that are set before the first evaluation. */
     const void *program;
-    const double *constants;
+    const double *constants;       /* values that are set before the first evaluation */
     casadi_int n_constants, place; /* the number of them, and where in the pool they begin */
-    machine_code *code;            /* instead, if there is any */
+    machine_code *code;            /* of the program, if there is any */
 };
+
+static void interpret(const struct kernel *kernel, V *pool);
 
 /* Transposition -------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +184,7 @@ static void evaluate_batch(const struct call *call, casadi_int batch, V *pool)
     V *place = pool;
     for (casadi_int i = 0; i < kernel->n_in; place += rows[i++])
         if (!kernel->shared[i] && call->arg[i]) pack(place, call->arg[i] + first * rows[i], rows[i], rest - 1);
-    kernel->evaluate(kernel, pool);
+    interpret(kernel, pool);
     place = pool + kernel->result;
     rows += kernel->n_in;
     int count = rest < LANES ? (int)rest : LANES;
@@ -243,7 +242,7 @@ static int evaluate(const struct kernel *kernel, const double **arg, double **re
 }
 
 /* Slices that are vectors already, one for every lane: input i of a batch is block (batch / every[i]) % blocks[i]. */
-static UNUSED void evaluate_vectors(const struct kernel *kernel, const double **arg, double **res, casadi_int count,
+static void evaluate_vectors(const struct kernel *kernel, const double **arg, double **res, casadi_int count,
                                     const casadi_int *every, const casadi_int *blocks, double *work)
 {
     V *pool = (V *)(((uintptr_t)work + sizeof(V) - 1) / sizeof(V) * sizeof(V));
@@ -255,7 +254,7 @@ static UNUSED void evaluate_vectors(const struct kernel *kernel, const double **
             const U *from = (const U *)arg[i] + batch / every[i] % blocks[i] * rows[i];
             for (casadi_int r = 0; r < rows[i]; r++) place[r] = from[r];
         }
-        kernel->evaluate(kernel, pool);
+        interpret(kernel, pool);
         place = pool + kernel->result;
         for (casadi_int i = 0; i < kernel->n_out; place += results[i++]) {
             U *to = (U *)res[i] + batch * results[i];
@@ -300,32 +299,3 @@ static int work(const struct kernel *kernel, casadi_int *sz_arg, casadi_int *sz_
     *sz_w = work_size(kernel, shape_slices, shape_threads);
     return 0;
 }
-
-static UNUSED int evaluate_external(const struct kernel *kernel, const double **arg, double **res, double *w)
-{
-    const double *sizes = arg[kernel->n_in];
-    if (!sizes) return 1;
-    return evaluate(kernel, arg, res, (casadi_int)sizes[0], (casadi_int)sizes[1], sizes[2] ? sizes + 3 : 0, w);
-}
-
-#define FACES(name)                                                                                               \
-    EXPORT casadi_int name##_n_in(void) { return name##_kernel.n_in + 1; }                                        \
-    EXPORT casadi_int name##_n_out(void) { return name##_kernel.n_out; }                                          \
-    EXPORT const casadi_int *name##_sparsity_in(casadi_int i) { return shape_in(&name##_kernel, i); }             \
-    EXPORT const casadi_int *name##_sparsity_out(casadi_int i) { return shape_out(&name##_kernel, i); }           \
-    EXPORT int name##_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w)           \
-    {                                                                                                             \
-        return work(&name##_kernel, sz_arg, sz_res, sz_iw, sz_w);                                                 \
-    }                                                                                                             \
-    EXPORT int name(const double **arg, double **res, UNUSED casadi_int *iw, double *w, UNUSED int memory)        \
-    {                                                                                                             \
-        return evaluate_external(&name##_kernel, arg, res, w);                                                    \
-    }                                                                                                             \
-    EXPORT casadi_int name##_doubles(casadi_int slices, casadi_int threads)                                       \
-    {                                                                                                             \
-        return work_size(&name##_kernel, slices, threads);                                                        \
-    }                                                                                                             \
-    EXPORT int name##_evaluate(const double **arg, double **res, casadi_int slices, casadi_int threads, double *w) \
-    {                                                                                                             \
-        return evaluate(&name##_kernel, arg, res, slices, threads, 0, w);                                         \
-    }

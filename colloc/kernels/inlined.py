@@ -9,18 +9,18 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
+from colloc.kernels.interpreter import Interpreter
 from colloc.kernels.kernel import Kernel
-from colloc.kernels.library import Library
 
 
-class Inlined(Library):
-    """Kernels that are neither compiled nor interpreted: functions with passes, applied slice after slice."""
+class Inlined(Interpreter):
+    """Kernels that are not interpreted, but functions with passes, applied slice after slice."""
 
     def __init__(self, kernels: Mapping[str, Kernel]):
         self.path, self.lanes, self.threads, self.kernels = Path(), 1, 1, dict(kernels)
 
     def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
-        """As `Library.external`."""
+        """As `Interpreter.external`."""
         kernel = self.kernels[name]
         return _in_one_slice(kernel).map(name, "serial", slices, sorted(kernel.shared), [])
 

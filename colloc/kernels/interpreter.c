@@ -123,7 +123,7 @@ static struct kernel kernel_of(const void *given)
     const struct program *p = given;
     const casadi_int *rows = (const casadi_int *)(p + 1), *shared = rows + p->n_in + p->n_out;
     const double *constants = (const double *)(shared + p->n_in);
-    return (struct kernel){p->n_in, p->n_out, rows, shared, p->result, p->size, p->cost, interpret,
+    return (struct kernel){p->n_in, p->n_out, rows, shared, p->result, p->size, p->cost,
                            p, constants, p->constants, p->place, 0};
 }
 

@@ -74,13 +74,8 @@ def template(operation: int) -> str:
         return f"v_{name}({', '.join(f'{{{k}}}' for k in range(arguments))})"
     if operation not in EXPRESSIONS:
         name = next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == operation), operation)
-        raise CompileError(f"compiled kernels have no operation {name}")
+        raise CompileError(f"programs have no operation {name}")
     return EXPRESSIONS[operation]
-
-
-def is_call(operation: int) -> bool:
-    """Whether the operation is a call of the C library, which takes as long as about twenty others."""
-    return operation in FUNCTIONS
 
 
 @cache

@@ -14,15 +14,13 @@ from colloc.kernels.kernel import CompileError
 from colloc.support.checks import InputError, count, flag, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
-# s for an instruction: to compile it, on two cores; to evaluate it in a slice, by CasADi's virtual machine and by the
-# interpreter of programs, where it writes machine code.
-COMPILED, VIRTUAL, INTERPRETED = 60e-6, 4e-9, 0.07e-9
+VIRTUAL = 4e-9  # s for an instruction in a slice, by CasADi's virtual machine
 NEED = 0.3  # s on the virtual machine for which the interpreter is compiled, once for a machine
 MOST_THREADS = 256  # the driver's
 
 
 class CompileWarning(UserWarning):
-    """Kernels could not be compiled; the answers are the same, but take longer.
+    """A library could not be compiled; the answers are the same, but take longer.
 
     Examples
     --------
@@ -36,7 +34,7 @@ class CompileWarning(UserWarning):
 @spelt
 @dataclass(frozen=True)
 class Compile:
-    """Options for kernels compiled to machine code.
+    """Options for the library that evaluates functions.
 
     Parameters
     ----------

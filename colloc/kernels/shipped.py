@@ -65,8 +65,8 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     for kind in (kind for kind in kinds if tells or not kind.instructions):
         compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
-            texts = [source(lane_count(Compile(), compiler.macros), compiler.macros)]
-            library = compile_library(compiler, texts, Path(directory), 1)
+            code = source(lane_count(Compile(), compiler.macros), compiler.macros)
+            library = compile_library(compiler, code, Path(directory))
             paths.append(folder / _file(name, text, kind, suffix))
             paths[-1].write_bytes(library.read_bytes())
     return paths

@@ -92,7 +92,7 @@ class ChainEvaluator:
     loads : sequence of Load
         Of numbers.
     compile : bool, Compile or None
-        Whether functions run as machine code, see `colloc.Evaluator`.
+        Whether an interpreter evaluates the functions, see `colloc.Evaluator`.
 
     Examples
     --------

@@ -123,13 +123,11 @@ def solve(
         ``co.Ipopt(hessian=..., max_iter=...)``, which is the default with no options, or any other `Solver`.
     compile : bool or Compile, optional
         By default an interpreter evaluates values and derivatives, several nodes at a time, forty to a hundred and
-        fifty times as fast as CasADi's virtual machine where it writes machine code (x86-64 with AVX2), half as fast as
-        that elsewhere; it is compiled once for a machine, by a C compiler (GCC or Clang), and a cache keeps it. True
-        has the compiler make machine code of the mechanism itself, which takes seconds and is as fast as what the
-        interpreter writes; Compile chooses threads, compiler and cache. Where the interpreter writes none, that is done
-        without True if it is expected to take less time than a hundred iterations without it. False compiles nothing:
-        CasADi's virtual machine does the same work, as it does without a compiler, and in problems that are too small
-        to gain by anything else.
+        fifty times as fast as CasADi's virtual machine where it writes machine code (x86-64 with AVX2, 64-bit ARM), and
+        half as fast as that on other processors. It is compiled once for a machine, by a C compiler (GCC or Clang), and
+        a cache keeps it. CasADi's virtual machine does the same work without a compiler, and in problems that are too
+        small to gain by anything else. True interprets these as well, and warns without a compiler. Compile is True
+        with a choice of threads, compiler and cache. False compiles nothing: the virtual machine does all.
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it

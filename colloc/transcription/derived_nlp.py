@@ -44,7 +44,7 @@ class DerivedNLP(BaseNLP):
 
     @property
     def compile(self) -> bool | Compile | None:  # pyright: ignore[reportIncompatibleVariableOverride]  # it has no other
-        """Whether the blocks' functions run as compiled kernels."""
+        """Whether an interpreter evaluates the blocks' functions."""
         return self.nlp.compile
 
     @property

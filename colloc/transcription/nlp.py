@@ -65,7 +65,7 @@ class BaseNLP(Tabular, ABC):
     Attributes
     ----------
     compile : bool, Compile or None
-        Whether the blocks' functions run as compiled kernels; None if decided automatically, see `solve`.
+        Whether an interpreter evaluates the blocks' functions; None if decided automatically, see `solve`.
     phases : mapping of str to NLP
         Programs of the phases; a program without phases is its own only phase, with an empty name.
     """

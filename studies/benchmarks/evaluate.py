@@ -1,10 +1,9 @@
 """What does a sample of the 43-DOF human's dynamics cost, in batches?
 
 Torque; torque and all its first derivatives; the Hessian of multipliers' torque. By automatic differentiation and by
-the recursions on CasADi's virtual machine, by the interpreter of programs, which is compiled once for all mechanisms,
-by compiled kernels, and by Pinocchio called in a loop over the samples. `evaluate.ratio` is the interpreter's time over
-that of compiled kernels, one thread each, for torque and first derivatives. Pinocchio runs on one thread and, but for
-the dense line, need not keep its results.
+the recursions on CasADi's virtual machine, by the interpreter of programs ("compiled", as it writes machine code), and
+by Pinocchio called in a loop over the samples. Pinocchio runs on one thread and, but for the dense line, need not keep
+its results.
 """
 
 from __future__ import annotations
@@ -25,17 +24,16 @@ from colloc.support.display import Table
 
 CHOICES = {
     "vm": False,
-    "interpreter": None,
     "compiled_1": co.kernels.Compile(threads=1),
     "compiled": co.kernels.Compile(),
 }
-COLUMNS = ("ad_vm", "vm", "interpreter", "compiled_1", "compiled", "pinocchio")
+COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")
 WORK = ("torque", "sensitivities", "dense", "hessian")
 Calls = dict[str, Callable[[], object]]
 
 
 def evaluators(model: co.Model) -> dict[str, co.Evaluator]:
-    """Evaluators by automatic differentiation, by the recursion, and by the recursion compiled."""
+    """Evaluators by automatic differentiation, and by the recursion, on the virtual machine and compiled."""
     plain = co.dynamics.by_differentiation(co.dynamics.newton_euler)
     found = {"ad_vm": co.Evaluator(model, sensitivities=plain, compile=False)}
     return found | {name: co.Evaluator(model, compile=choice) for name, choice in CHOICES.items()}
@@ -87,7 +85,7 @@ def work(made: Mapping[str, co.Evaluator], bent: Mapping[str, Batch], given: lis
 
 
 def differences(made: Mapping[str, co.Evaluator], bent: Mapping[str, Batch], given: list[np.ndarray]) -> dict:
-    """Largest difference of everyone's results from those of the compiled kernels, relative to the largest entry."""
+    """Largest difference of everyone's results from those of compiled programs, relative to the largest entry."""
     motion, found = given[:3], {}
     reference = list(made["compiled"].sensitivities(*motion))
     others = {name: list(one.sensitivities(*motion)) for name, one in made.items()}
@@ -117,8 +115,6 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.evaluate", __doc__, argv, quick="a batch of 301 samples only", figure=False)
     model, counts = human43(), (301,) if args.quick else (301, 10_000)
-    x = ca.SX.sym("x")  # so few samples would not have the interpreter compiled
-    co.kernels.interpret({"f": co.kernels.Kernel(ca.Function("f", [x], [x]))}, co.kernels.Compile(), compile=True)
     made, bent = evaluators(model), hessians(model)
     # Checked on few samples: dense Hessians of a long batch do not fit into memory.
     differ = differences(made, bent, samples(model.n, 101))
@@ -132,14 +128,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers |= _numbers(name, count, timings)
             rows.append((f"{name}, {count}", *(_cell(timings, who, count) for who in COLUMNS)))
     worst = _worst(numbers, counts)
-    ratios = "evaluate.sensitivities.speedup_vs_interpreter.one_thread"
-    worst["evaluate.ratio"] = max(numbers[f"{ratios}.{count}.by_medians"] for count in counts)
     numbers |= worst
     header = (
         "us per sample",
         "AD, virtual machine",
         "recursion, v.m.",
-        "interpreter",
         "compiled, 1 thread",
         "compiled",
         "Pinocchio",
@@ -152,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
 
 
 def _numbers(name: str, count: int, timings: Mapping[str, Timing]) -> dict[str, float]:
-    """Microseconds, and ratios to the compiled kernels by minima and by medians."""
+    """Microseconds, and ratios to compiled programs by minima and by medians."""
     found = {f"evaluate.{name}.us.{who}.{count}": 1e6 * t.minimum / count for who, t in timings.items()}
     for who in timings:
         if not who.startswith("compiled"):
@@ -165,7 +158,7 @@ def _numbers(name: str, count: int, timings: Mapping[str, Timing]) -> dict[str, 
 
 
 def _worst(numbers: Mapping[str, float], counts: Sequence[int]) -> dict[str, float]:
-    """Headline ratios: those of the batch in which the compiled kernels look worst."""
+    """Headline ratios: those of the batch in which compiled programs look worst."""
     found = {}
     for name in WORK:
         for key in ("vs_pinocchio", "vs_pinocchio.one_thread", "vs_ad_vm", "vs_vm"):

@@ -1,8 +1,7 @@
 """What do masses and lengths that are parameters cost, beside the same numbers as constants of the program?
 
 Callbacks of two compiled programs, that of the model and that of `colloc.problem.parametrised` with the same numbers,
-in turns: a Panda lifted with least effort, and a step of the 55-DOF human, the latter without its exact Hessian, which
-takes minutes to compile.
+in turns: a Panda lifted with least effort, and a step of the 55-DOF human, the latter without its exact Hessian.
 """
 
 from __future__ import annotations

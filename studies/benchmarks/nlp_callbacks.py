@@ -1,9 +1,9 @@
 """What do the callbacks of a 43-DOF effort problem cost, and how much of a solve are they?
 
 Values and derivatives of the same NLP: plain CasADi as its user would write it, this library on CasADi's virtual
-machine, and compiled. The library leaves control points that end states determine out of its derivatives; to separate
-that from its formulas, plain CasADi is measured again with the end control points as constants ("plain_fixed"). Then
-one whole solve each by this library.
+machine, and by the interpreter of programs ("compiled"). The library leaves control points that end states determine
+out of its derivatives; to separate that from its formulas, plain CasADi is measured again with the end control points
+as constants ("plain_fixed"). Then one whole solve each by this library.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ gait        a step of the 55-DOF human, to the table of `walking.gait`, with wha
 walks       steps of people of 45 to 110 kg at 0.8 to 1.6 m/s, drawn at random, found from that step
 standing    the same from standing still
 effort43    IPOPT's linear algebra on the 43-DOF effort problem, MUMPS over ours, an iteration: `linear_algebra`
-evaluate    torque and sensitivities of the 43-DOF human, the interpreter over compiled kernels: `evaluate`
 scaling     exponent of an iteration's time over intervals, two links on Radau's points: `scaling`
 
 Seconds are the processor's, of a process and those that it started. Modules have been compiled to bytecode before, as
@@ -26,7 +25,7 @@ from pathlib import Path
 from statistics import mean, median
 
 import colloc as co
-from colloc.studies.benchmarks import evaluate, linear_algebra, scaling
+from colloc.studies.benchmarks import linear_algebra, scaling
 from colloc.studies.benchmarks.timing import fresh
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
@@ -34,12 +33,11 @@ from colloc.support.display import Table
 ARMS = ("panda", "ur5", "iiwa", "puma", "random")
 WAYS = ("interpreter", "vm")
 PARTS = ("import", "solve", "callbacks", "total")
-ALL = ("arms", "gait", "walks", "standing", "effort43", "evaluate", "scaling")
+ALL = ("arms", "gait", "walks", "standing", "effort43", "scaling")
 # Targets: upper limits, lower limits for the two ratios of others to colloc, and shares solved.
 ASKED = {
     "arms.median": 0.5, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 4.0, "gait.cold": 6.5,
-    "walks.solved": 1.0, "walks.iterations": 80.0, "effort43.factor_ratio": 5.0, "evaluate.ratio": 1.25,
-    "scaling.slope": 1.05,
+    "walks.solved": 1.0, "walks.iterations": 80.0, "effort43.factor_ratio": 5.0, "scaling.slope": 1.05,
 }  # fmt: skip
 OPTIONS = (
     Option("parts", ",".join(ALL), "which parts, with commas between them"),
@@ -67,8 +65,6 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     if "effort43" in parts:
         *_, last = linear_algebra.paired(linear_algebra.HUMAN)
         numbers["effort43.factor_ratio"] = linear_algebra.compared(last)["ratio_each"]
-    if "evaluate" in parts:
-        numbers["evaluate.ratio"] = evaluate.main(["--quick"])["evaluate.ratio"]
     if "scaling" in parts:
         points = scaling.measured("radau", scaling.intervals_of("radau", args.intervals, args.quick))
         exponents = scaling.exponents(points, scaling.FIRST_INTERVALS)

@@ -1,4 +1,4 @@
-"""Compiled against interpreted: the same functions, the same optima, and what happens without a compiler."""
+"""Programs against CasADi's virtual machine: the same functions, the same optima, also without a compiler."""
 
 import warnings
 from dataclasses import replace
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks import evaluation
 from colloc.blocks import kernel as block_kernels
 from colloc.blocks.block import Block
 from colloc.blocks.kernel import BlockKernel, block_kernel
@@ -45,20 +44,15 @@ CASES = [(everything, curve) for curve in CURVES] + [(time_optimal, CURVES[1]), 
 
 
 @pytest.mark.parametrize(("problem", "curve"), CASES, ids=["everything"] * len(CURVES) + ["time", "long"])
-def test_compiled_functions_equal_interpreted_ones(problem: Any, curve: co.BSpline, monkeypatch: pytest.MonkeyPatch):
+def test_programs_equal_functions_of_the_virtual_machine(
+    problem: Any, curve: co.BSpline, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(torques, "RECURSIVE_FROM", 5)  # so that the long chain's derivatives come by recursion
-    interpreted, compiled = (values(co.transcribe(problem(), curve, compile=choice)) for choice in (False, True))
-    for name, matrices in interpreted.items():
-        for mine, theirs in zip(compiled[name], matrices, strict=True):
+    virtual, programs = (values(co.transcribe(problem(), curve, compile=choice)) for choice in (False, True))
+    for name, matrices in virtual.items():
+        for mine, theirs in zip(programs[name], matrices, strict=True):
             size = max(1.0, np.abs(theirs).max(initial=0.0))
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * size, err_msg=name)
-
-
-def test_kernels_do_not_depend_on_the_mesh(monkeypatch: pytest.MonkeyPatch):
-    """Another number of intervals finds everything compiled."""
-    values(co.transcribe(lift(), co.BSpline(4), compile=True))
-    monkeypatch.setattr("colloc.kernels.library.compile_library", lambda *_: pytest.fail("compiled again"))
-    values(co.transcribe(lift(), co.BSpline(9), compile=True))
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(8), co.HermiteSimpson(12), co.Radau(8)], ids=str)
@@ -147,33 +141,11 @@ def test_without_a_compiler_the_answer_is_the_same(monkeypatch: pytest.MonkeyPat
     assert solution.cost == pytest.approx(co.solve(lift(), co.BSpline(4), compile=False).cost, rel=1e-12)
 
 
-def test_small_problems_are_not_compiled_unasked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("colloc.kernels.library.build", lambda *_: pytest.fail("compiled"))
-    assert co.solve(time_optimal(), co.BSpline(10)).outcome.status is co.solver.Status.SOLVED
-
-
-def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.MonkeyPatch, tmp_path):
-    def library(nlp: co.transcription.NLP) -> object:
-        return nlp._first.compiled.library
-
-    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(co.kernels.Interpreter, "writes_code", False)
-    few, many = co.BSpline(100, nodes=400), co.BSpline(100, nodes=4000)
-    assert library(co.transcribe(time_optimal(), few)) is None
-    for name, seconds in (("COMPILED", 1e-1), ("INTERPRETED", 1e-6), ("VIRTUAL", 1e-5)):
-        monkeypatch.setattr(evaluation, name, seconds)
-    assert isinstance(library(co.transcribe(time_optimal(), few)), co.kernels.Interpreter)
-    assert type(library(co.transcribe(time_optimal(), many))) is co.kernels.Library
-    assert type(library(co.transcribe(time_optimal(), few))) is co.kernels.Library
-
-
-def test_no_compiler_runs_where_programs_are_machine_code(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(co.kernels.Interpreter, "writes_code", True)
-    monkeypatch.setattr("colloc.kernels.library.build", lambda *_: pytest.fail("compiled"))
-    for name, seconds in (("COMPILED", 1e-9), ("INTERPRETED", 1e-6), ("VIRTUAL", 1e-5)):
-        monkeypatch.setattr(evaluation, name, seconds)
-    nlp = co.transcribe(time_optimal(), co.BSpline(20))
-    assert isinstance(nlp._first.compiled.library, co.kernels.Interpreter)
+def test_small_problems_are_interpreted_if_asked(monkeypatch: pytest.MonkeyPatch):
+    asked, unasked = (co.transcribe(time_optimal(), co.BSpline(10), compile=choice) for choice in (True, None))
+    assert asked._first.compiled.library is not None
+    monkeypatch.setattr("colloc.kernels.interpreter.interpret", lambda *_, **__: pytest.fail("interpreted"))
+    assert unasked._first.compiled.library is None
 
 
 def test_blocks_with_one_slice_are_left_to_the_virtual_machine():
@@ -183,7 +155,7 @@ def test_blocks_with_one_slice_are_left_to_the_virtual_machine():
 
 
 def test_a_wrong_kernel_is_seen(monkeypatch: pytest.MonkeyPatch):
-    """The comparison of compiled with interpreted functions has power, and IPOPT gets what was compiled."""
+    """The comparison with the virtual machine has power, and IPOPT gets what the programs compute."""
     right = co.solve(lift(), co.BSpline(4))
 
     def swapped(block: Block, kind: str) -> BlockKernel:

@@ -1,5 +1,6 @@
-"""Faults between a kernel and its library: compilers, disks, other users and other processes."""
+"""Faults between C code and its library: compilers, disks, other users and other processes."""
 
+import ctypes
 import errno
 import os
 import signal
@@ -11,10 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import casadi as ca
-import numpy as np
 import pytest
 
-from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
+from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build_source, compiler, interpret
 from colloc.kernels.options import cache_directory, compiler_command
 from colloc.support.checks import InputError
 from colloc.support.interrupts import reraise_interrupt, uninterrupted
@@ -28,16 +28,19 @@ def cache(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache"
 
 
-def kernels(factor: float = 2.0) -> dict[str, Kernel]:
-    x = ca.SX.sym("x")
-    return {"scale": Kernel(ca.Function("f", [x], [factor * x]))}
+def build(factor: float = 2.0, options: Compile | None = None) -> Path:
+    """The library of a function that multiplies by a factor."""
+    visible = '__attribute__((visibility("default")))'
+    return build_source("scale", f"{visible} double scale(double x) {{ return {factor} * x; }}", options or Compile())
 
 
-def check(factor: float = 2.0, options: Compile | None = None) -> Path:
-    """Build, evaluate, and return the library's file."""
-    library = build(kernels(factor), options or Compile())
-    np.testing.assert_array_equal(library.evaluate("scale", [np.ones((3, 1))])[0], np.full((3, 1), factor))
-    return library.path
+def check(factor: float = 2.0) -> Path:
+    """The same, called."""
+    path = build(factor)
+    scale = ctypes.CDLL(str(path)).scale
+    scale.restype = ctypes.c_double
+    assert scale(ctypes.c_double(1.5)) == 1.5 * factor
+    return path
 
 
 def fake(tmp_path: Path, script: str) -> Compile:
@@ -57,10 +60,9 @@ def test_no_compiler(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(CompileError, match="no C compiler found"):
-        build(kernels(), Compile())
+        build()
     with pytest.raises(CompileError, match="no C compiler found: icc"):
-        build(kernels(), Compile(compiler="icc -fast"))
-    assert not cached(kernels(), Compile())
+        build(2.0, Compile(compiler="icc -fast"))
 
 
 def test_command_that_is_no_compiler(tmp_path):
@@ -69,10 +71,10 @@ def test_command_that_is_no_compiler(tmp_path):
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         path.chmod(0o700)
         with pytest.raises(CompileError, match="no working GCC or Clang"):
-            build(kernels(), Compile(compiler=str(path)))
+            build(2.0, Compile(compiler=str(path)))
     path.write_text("neither a program nor a script with an interpreter", encoding="utf-8")
     with pytest.raises(CompileError, match="no working GCC or Clang"):
-        build(kernels(), Compile(compiler=str(path)))
+        build(2.0, Compile(compiler=str(path)))
 
 
 @pytest.mark.parametrize(
@@ -81,34 +83,33 @@ def test_command_that_is_no_compiler(tmp_path):
         ("echo internal error >&2; exit 3", "status 3: .*\n.*internal error"),
         ("kill -9 $$", "signal 9"),
         ("exit 0", "wrote no library"),
-        ('for word; do case $last in -o) echo garbage >"$word";; esac; last=$word; done', "cannot be loaded"),
     ],
 )
 def test_compiler_that_fails(cache, tmp_path, script, message):
     options = fake(tmp_path, script)
     for _ in range(2):  # and nothing of the first attempt is taken for a library
         with pytest.raises(CompileError, match=message):
-            build(kernels(), options)
+            build(2.0, options)
         assert left(cache) == []
-        assert not cached(kernels(), options)
 
 
-def test_library_without_kernels_is_refused(cache, tmp_path):
+@pytest.mark.parametrize(("made", "message"), [("echo garbage >", "invalid ELF header|file too short"), ("", "lanes")])
+def test_interpreter_that_cannot_be_loaded(cache, tmp_path, made, message):
+    """Neither one that is no library, nor one of other functions, stays in the cache."""
     empty = tmp_path / "empty.c"
     empty.write_text("", encoding="utf-8")
-    real = " ".join(compiler_command(Compile()))
-    options = fake(
-        tmp_path, f'for word; do case $last in -o) {real} -shared -fPIC {empty} -o "$word";; esac; last=$word; done'
-    )
-    with pytest.raises(CompileError, match="set_shape"):
-        build(kernels(), options)
+    made = made or f"{' '.join(compiler_command(Compile()))} -shared -fPIC {empty} -o "
+    options = fake(tmp_path, f'for word; do case $last in -o) {made}"$word";; esac; last=$word; done')
+    x = ca.SX.sym("x")
+    with pytest.raises(CompileError, match=f"cannot be loaded: .*({message})"):
+        interpret({"f": Kernel(ca.Function("f", [x], [x]))}, options, compile=True)
     assert left(cache) == []
 
 
 def test_compiler_that_never_ends(cache, tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "TIMEOUT", 0.3)
     with pytest.raises(CompileError, match="took longer than"):
-        build(kernels(), fake(tmp_path, "sleep 100"))
+        build(2.0, fake(tmp_path, "sleep 100"))
     assert left(cache) == []
 
 
@@ -117,7 +118,7 @@ def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "TIMEOUT", 0.6)
     words = f"the C compiler {tmp_path / 'fake'} has been running for 0 s: Ctrl-C ends it, compile=False does without"
     with pytest.warns(CompileWarning, match=words), pytest.raises(CompileError, match="took longer than"):
-        build(kernels(), fake(tmp_path, "sleep 100"))
+        build(2.0, fake(tmp_path, "sleep 100"))
 
 
 def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
@@ -125,7 +126,7 @@ def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
 
     @reraise_interrupt
     def work() -> None:
-        build(kernels(), fake(tmp_path, f"touch {begun}; sleep 100"))
+        build(2.0, fake(tmp_path, f"touch {begun}; sleep 100"))
 
     def wait() -> None:
         with ThreadPoolExecutor(1) as pool:
@@ -149,7 +150,7 @@ def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
     path.write_text("#!/bin/sh\nsleep 100\n", encoding="utf-8")
     path.chmod(0o700)
     with pytest.raises(CompileError, match="took longer than"):
-        build(kernels(), Compile(compiler=str(path)))
+        build(2.0, Compile(compiler=str(path)))
 
 
 def make_older(path: Path, age: float) -> None:
@@ -174,7 +175,7 @@ def ended(pid: int) -> bool:
 
 def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100; echo survived > {tmp_path / 'after'}")
-    words = script(f"build(kernels(), Compile(compiler={options.compiler!r}))")
+    words = script(f"build(2.0, Compile(compiler={options.compiler!r}))")
     process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     for _ in range(3000):  # a minute, on a busy machine
         time.sleep(0.02)
@@ -191,7 +192,7 @@ def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
 def test_a_hung_compiler_dies_with_its_parent(cache, tmp_path):
     """Even one that is killed, and with the processes that the compiler started."""
     options = fake(tmp_path, f"sh -c 'echo $$ > {tmp_path / 'pid'}; sleep 100' & wait")
-    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    process = subprocess.Popen(script(f"build(2.0, Compile(compiler={options.compiler!r}))"), cwd=ROOT)
     for _ in range(3000):
         time.sleep(0.02)
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
@@ -228,8 +229,7 @@ def test_two_processes_compile_the_same(cache):
 def test_cache_that_is_a_file(cache):
     cache.write_text("", encoding="utf-8")
     with pytest.raises(CompileError, match=f"cannot write compiled kernels to {cache}"):
-        build(kernels(), Compile())
-    assert not cached(kernels(), Compile())
+        build()
 
 
 @pytest.mark.parametrize("function", ["replace", "mkdir", "write"])
@@ -241,7 +241,7 @@ def test_full_disk(cache, monkeypatch, function):
         owner = Path if function == "write" else os
         patch.setattr(owner, "write_text" if function == "write" else function, full)
         with pytest.raises(CompileError, match="No space left"):
-            build(kernels(), Compile())
+            build()
     assert not cache.exists() or left(cache) == []
     check()
 
@@ -256,7 +256,6 @@ def test_damaged_library_is_rebuilt(damage):
     path.unlink()
     path.write_bytes(damage(good))
     path.chmod(0o700)
-    assert not cached(kernels(), Compile())
     path.write_bytes(damage(good)) if not path.exists() else None
     assert check() == path
     assert path.read_bytes() == good
@@ -268,31 +267,30 @@ def test_what_others_can_write_is_not_loaded(cache, monkeypatch):
     for place in (path, cache):
         place.chmod(0o722)
         with pytest.raises(CompileError, match=f"{place} is writable by others"):
-            build(kernels(), Compile())
-        assert not cached(kernels(), Compile())
+            build()
         place.chmod(0o700)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
         with pytest.raises(CompileError, match="another user"):
-            build(kernels(), Compile())
+            build()
     assert check() == path
 
 
 def test_least_recently_used_are_evicted(cache, monkeypatch):
-    paths = [check(factor) for factor in (2.0, 3.0, 4.0)]
+    paths = [check(factor) for factor in (3.0, 5.0, 7.0)]
     for age, path in zip((300, 400, 200), paths, strict=True):
         make_older(path, age)
-    check(3.0)  # used last now
+    check(5.0)  # used last now
     size = sum(path.stat().st_size for path in paths)
     monkeypatch.setenv("COLLOC_CACHE_MB", str(size / 1e6))
-    newest = check(5.0)
+    newest = check(9.0)
     assert set(left(cache)) == {path.name for path in (*paths[1:], newest)}
     monkeypatch.setenv("COLLOC_CACHE_MB", "0")
-    newer = check(6.0)
+    newer = check(11.0)
     assert set(left(cache)) == {path.name for path in (paths[1], newest, newer)}  # all used within the last minute
     monkeypatch.setenv("COLLOC_CACHE_MB", "much")
     with pytest.raises(CompileError, match="COLLOC_CACHE_MB"):
-        build(kernels(7.0), Compile())
+        build(13.0)
 
 
 def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
@@ -303,7 +301,7 @@ def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
         (cache / name / "0.c").write_text("", encoding="utf-8")
         make_older(cache / name, age)
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100")
-    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    process = subprocess.Popen(script(f"build(2.0, Compile(compiler={options.compiler!r}))"), cwd=ROOT)
     for _ in range(3000):
         time.sleep(0.02)
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
@@ -336,14 +334,13 @@ def test_users_without_a_home(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("pwd.getpwuid", lambda uid: {}[uid])  # as for a user of a container that has no entry
         with pytest.raises(CompileError, match=r"no directory for compiled kernels: .*; set \$COLLOC_CACHE_DIR"):
-            build(kernels(), Compile())
+            build()
     monkeypatch.setenv("HOME", "here")
     with pytest.raises(CompileError, match="home is 'here'; set"):
-        build(kernels(), Compile())
-    assert not cached(kernels(), Compile())
+        build()
     monkeypatch.setenv("COLLOC_CACHE_DIR", "~nosuchuser/cache")
     with pytest.raises(CompileError, match="no directory for compiled kernels"):
-        build(kernels(), Compile())
+        build()
 
 
 def test_a_path_with_a_null_character_is_refused():

@@ -305,7 +305,7 @@ def test_the_writer_stays_within_its_room(folder, operations):
     given = placed, kernel.function.sz_w(), kernel.pool + constants.size
     whole, _ = programs._written(interpreter._code.write_code, *given, np.empty(10**6, dtype=np.uint8))
     assert whole.size < 60 * (len(placed) + 1)
-    for room in (0, 1, 399, whole.size // 2, whole.size - 1, whole.size, whole.size + 512):
+    for room in (0, 1, 200, whole.size // 2, whole.size - 1, whole.size, whole.size + 512):
         memory = np.full(room + 2000, 0xCC, dtype=np.uint8)
         written, _ = programs._written(interpreter._code.write_code, *given, memory[:room])
         assert (memory[room:] == 0xCC).all()

@@ -12,7 +12,6 @@ import pytest
 
 import colloc.studies.benchmarks.barrier
 import colloc.studies.benchmarks.batches
-import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
@@ -178,15 +177,6 @@ def test_slopes_are_exponents():
     points = {size: {"time": 3.0 * size**1.5} for size in (10, 100, 300, 1000)} | {50: {"time": 7.0}}
     assert colloc.studies.benchmarks.scaling.slope(points, "time", 100) == pytest.approx(1.5)
     assert np.isnan(colloc.studies.benchmarks.scaling.slope(points, "time", 1000))
-
-
-def test_the_second_process_compiles_nothing(tmp_path):
-    numbers = run(colloc.studies.benchmarks.compile, tmp_path)
-    assert numbers["compile.libraries"] == 4
-    assert numbers["compile.compiled_again"] == 0
-    assert numbers["compile.size_MB"] > 0
-    assert numbers["compile.peak_memory_MB.compilers"] > 1
-    assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
 
 
 def test_the_first_call_is_no_costlier_than_a_curve_of_equal_intervals(tmp_path):

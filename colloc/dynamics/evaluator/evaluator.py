@@ -55,10 +55,9 @@ class Evaluator:
     loads : sequence of Load
         May be functions of t, q and qd.
     compile : bool, Compile or None
-        By default an interpreter, which is compiled once for a machine, evaluates large functions. With True a C
-        compiler (GCC or Clang) makes machine code of every function on its first use, which a cache keeps: about as
-        fast as the interpreter's on x86-64 with AVX2, and twice as fast elsewhere. Without a compiler CasADi's virtual
-        machine is used, after a CompileWarning. False always uses it.
+        By default an interpreter, which a C compiler (GCC or Clang) compiles once for a machine, evaluates large
+        batches, and CasADi's virtual machine small ones. With True the interpreter evaluates all; without a compiler
+        the virtual machine does, after a CompileWarning. False always uses it.
 
     Examples
     --------
