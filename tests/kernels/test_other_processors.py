@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import casadi as ca
@@ -10,12 +11,14 @@ import pytest
 
 from colloc.kernels import Kernel
 from colloc.kernels import program as programs
+from colloc.kernels.compiler import QUICKLY
 from colloc.kernels.source import interpreter_source
 from tests.kernels.test_kernels import BINARY, SPECIAL, UNARY, columns, random_function
 from tests.kernels.test_machine_code import random_arithmetic, with_code
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 LANES = 2
+ROOT = Path(__file__).parents[2]
 _missing = [name for name in (COMPILER, EMULATOR) if shutil.which(name) is None]
 pytestmark = pytest.mark.skipif(bool(_missing), reason=f"without {' and '.join(_missing)}")
 
@@ -26,11 +29,15 @@ def executable(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("arm")
     main = Path(__file__).parent / "native" / "programs.c"
     (folder / "all.c").write_text("\n".join([interpreter_source(LANES, {}), main.read_text()]))
-    flags = ["-O1", "-fexpensive-optimizations", "-ffp-contract=fast", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]
-    words = [COMPILER, *flags, "-static", "-pthread", "-o", str(folder / "all"), str(folder / "all.c"), "-lm"]
-    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    return compiled([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno"], folder / "all.c", folder / "all")
+
+
+def compiled(flags: Sequence[str], source: Path, target: Path) -> Path:
+    """A program for ARM that needs no other file."""
+    words = [COMPILER, *flags, "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-o", target, source, "-lm"]
+    run = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    return folder / "all"
+    return target
 
 
 def question(function: ca.Function, samples: np.ndarray) -> bytes:
@@ -98,3 +105,18 @@ def test_arithmetic_has_the_same_bits_on_all_processors(executable, tmp_path):
     (found,) = answers(executable, [function], [samples])
     here = with_code(Kernel(function), tmp_path).evaluate("f", [samples.reshape(-1, 6)])
     np.testing.assert_array_equal(found[:, 1].transpose(0, 2, 1).reshape(10, -1), np.hstack(here))
+
+
+def test_the_factorisation(tmp_path):
+    """Its test in C: random systems against dense linear algebra."""
+    native, sources = ROOT / "tests/solver/native/multifrontal.c", ROOT / "colloc/solver/multifrontal"
+    compiled(["-O1", "-std=gnu11", "-Wno-unused", f"-I{sources}"], native, tmp_path / "test")
+    run = subprocess.run([EMULATOR, str(tmp_path / "test"), "5"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("source", ["solver/lanes.c", "control/step.c"])
+def test_other_code_compiles(source):
+    words = [COMPILER, "-O3", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", str(ROOT / "colloc" / source)]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
