@@ -113,10 +113,17 @@ class SharpOptimum(ActiveSet):
         return replace(self, rows=np.where(rows, 0, self.rows), multipliers=np.where(rows, 0.0, self.multipliers))
 
 
-def sharp_optimum(solution: BaseSolution) -> SharpOptimum:
-    """An optimum and its active bounds, after a few more iterations with almost no barrier."""
-    nlp, p = solution.nlp, solution.parameters
-    x, by_row, by_variable = _sharpened(solution)
+def sharp_optimum(solution: BaseSolution, nlp: BaseNLP | None = None) -> SharpOptimum:
+    """An optimum and its active bounds, after a few more iterations with almost no barrier.
+
+    Parameters
+    ----------
+    solution : BaseSolution
+    nlp : BaseNLP, optional
+        Its program with other bounds.
+    """
+    nlp, p = solution.nlp if nlp is None else nlp, solution.parameters
+    x, by_row, by_variable = _sharpened(solution, nlp)
     scale = scale_at(nlp, x, p)
     parts = [
         (row_values(nlp.constraints, x, p), *nlp.bounds_g, by_row, nlp.scale_g),
@@ -132,9 +139,9 @@ def sharp_optimum(solution: BaseSolution) -> SharpOptimum:
     return SharpOptimum(sides[0], sides[1], weak[0], weak[1], x, by_row, scale)
 
 
-def _sharpened(solution: BaseSolution) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sharpened(solution: BaseSolution, nlp: BaseNLP) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The sharpened optimum with multipliers of rows and variables; the original if sharpening leads to another."""
-    nlp, multipliers = solution.nlp, solution.multipliers
+    multipliers = solution.multipliers
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), multipliers)
     sharp = SHARPENING.prepare(nlp)(start, solution.parameters)
     near = bool((np.abs(sharp.x - solution.x) <= _MOVED * nlp.scale_x).all())

@@ -47,15 +47,17 @@ class ParametrisedNLP:
     numbers: list[tuple[NamedNumber, np.ndarray]]
 
 
-def program_in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray) -> ParametrisedNLP:
+def program_in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, compiled: bool = False) -> ParametrisedNLP:
     """The program of the same motion with all possible numbers as parameters: those of models, and durations.
+
+    It is not compiled by default, since it is rarely evaluated.
 
     Numbers of a closed chain whose loops are solved at every instant are not parameters, since its loops are not part
     of its model. Neither are numbers that would change the set of rows, such as a duration if a joint ends with a
     speed: this speed fixes a variable only if the duration is fixed.
     """
     for models, durations in ((True, True), (True, False), (False, True), (False, False)):
-        program = _in_numbers(nlp, values, models=models, durations=durations)
+        program = _in_numbers(nlp, values, models=models, durations=durations, compiled=compiled)
         if _structure(program.nlp) == _structure(nlp):
             return program
     return ParametrisedNLP(nlp, values, _parameters(nlp.problem, values, {}))
@@ -108,7 +110,9 @@ class _Symbolic:
         self.named[parameter.name] = names, units
 
 
-def _in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durations: bool) -> ParametrisedNLP:
+def _in_numbers(
+    nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durations: bool, compiled: bool
+) -> ParametrisedNLP:
     """The program with numbers of statements as parameters, optionally also those of models and durations."""
     symbolic, problems = _Symbolic(), nlp.problem.phases
     statements = {name: [*map(symbolic.statement, problem.statements)] for name, problem in problems.items()}
@@ -125,16 +129,17 @@ def _in_numbers(nlp: NLP | PhasesNLP, values: np.ndarray, *, models: bool, durat
     }
     values = np.concatenate([values, *(parameter.value for parameter in symbolic.parameters)])
     if isinstance(nlp, NLP):
-        program = _uncompiled(nlp, phases[""])
+        program = _restated(nlp, phases[""], compiled)
     else:
         sequence = replace(nlp.problem, phases=phases, subject_to=across)
-        program = PhasesNLP(sequence, {name: _uncompiled(nlp.phases[name], p) for name, p in sequence.phases.items()})
+        programs = {name: _restated(nlp.phases[name], p, compiled) for name, p in sequence.phases.items()}
+        program = PhasesNLP(sequence, programs)
     return ParametrisedNLP(program, values, _parameters(program.problem, values, symbolic.named))
 
 
-def _uncompiled(nlp: NLP, problem: Problem) -> NLP:
-    """The program of another problem on the same grid, not compiled since it is rarely evaluated."""
-    return replace(nlp.for_problem(problem), compile=False)
+def _restated(nlp: NLP, problem: Problem, compiled: bool) -> NLP:
+    """The program of another problem on the same grid, compiled as this one or not at all."""
+    return nlp.for_problem(problem) if compiled else replace(nlp.for_problem(problem), compile=False)
 
 
 def _released(horizon: Free) -> Free:

@@ -21,6 +21,7 @@ from colloc.transcription import BaseNLP
 
 T = TypeVar("T")
 _SOURCE = Path(__file__).with_name("lanes.c")
+_MOST_PRODUCTS = 2e7  # in a factorisation: beyond, their list alone takes hundreds of megabytes
 _KINDS = ("value", "gradient", "jacobian", "hessian")
 
 
@@ -123,6 +124,11 @@ class Factor:
     size : int
     row, column : ndarray of int, shape (entries,)
         Places of the entries of the lower triangle, each once, with the whole diagonal.
+
+    Raises
+    ------
+    CompileError
+        For factors that are too dense.
     """
 
     def __init__(self, size: int, row: np.ndarray, column: np.ndarray):
@@ -141,6 +147,8 @@ class Factor:
                 below[parent] |= rest - {parent}
         columns = [np.array([k, *sorted(below[k] - {k})]) for k in range(size)]
         lengths = np.array([len(rows) for rows in columns])
+        if (lengths.astype(float) ** 2).sum() / 2 > _MOST_PRODUCTS:
+            raise CompileError(f"the factors of {size} unknowns are too dense for lanes")
         self.first = np.append(0, np.cumsum(lengths)).astype(np.int32)
         self.row = np.concatenate(columns).astype(np.int32)
         self.size, self.entries, self.matrix_size = size, int(self.first[-1]), row.size

@@ -115,6 +115,12 @@ class BoundedNLP(DerivedNLP):
     def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
         return self.low[: self.nlp.n_g], self.high[: self.nlp.n_g]
 
+    def with_bounds(self, low: np.ndarray, high: np.ndarray) -> BoundedNLP:
+        """The same program with other bounds, and the same variables fixed; it shares prepared solvers."""
+        program = BoundedNLP(self.nlp, low, high)
+        vars(program)["cache"] = self.cache
+        return program
+
     def multipliers(self, x: np.ndarray, p: np.ndarray, end: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Multipliers of a solve in terms of the other program, also for variables that are fixed only here.
 

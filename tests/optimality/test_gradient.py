@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -45,12 +46,12 @@ def at_limits() -> co.optimality.OptimumFunction:
     return co.optimality.optimum_function(solution, motion, BY, TIMES)
 
 
-def off_by(function: co.optimality.OptimumFunction, seed: int) -> float:
+def off_by(function: co.optimality.OptimumFunction, seed: int, spread: np.ndarray = SPREAD) -> float:
     """Relative difference of a product with the pull-back from re-solved optima, at random values."""
     rng = np.random.default_rng(seed)
-    values = function.base + rng.uniform(-1.0, 1.0, 5) * SPREAD
+    values = function.base + rng.uniform(-1.0, 1.0, spread.size) * spread
     value, pullback = function.with_pullback(values)
-    weights, along = rng.standard_normal(value.shape), rng.standard_normal(5) * SPREAD
+    weights, along = rng.standard_normal(value.shape), rng.standard_normal(spread.size) * spread
     step = 1e-4
     change = (function(values + step * along) - function(values - step * along)) / (2 * step)
     return abs(float((weights * change).sum()) - float(pullback(weights) @ along)) / float(np.linalg.norm(change))
@@ -186,3 +187,53 @@ def test_jax_differentiates_it(at_limits: co.optimality.OptimumFunction):
         assert np.allclose(loss, pullback(np.ones((3, 4))), rtol=1e-12)
         both = jax.vmap(layer)(jax.numpy.stack([values, values + 0.01]))
         assert np.array_equal(both[1], at_limits(np.array(values) + 0.01))
+
+
+OTHERS = {
+    "mass of body 'elbow'": 0.015, "tau[shoulder] upper": 0.5, "tau[shoulder] lower": 0.5, "final q[elbow]": 0.05,
+    "initial q[shoulder]": 0.05, "duration": 0.01, "weight": 0.015,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def between_postures() -> co.Solution:
+    weight = co.Parameter("weight", 0.3)
+    cost = co.integral(lambda now: ca.sumsqr(now.tau) + now.weight * ca.sumsqr(now.qd))
+    ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0))]
+    return co.solve(co.Problem(two_link(), 0.5, cost, ends, parameters=[weight]), co.BSpline(20), progress=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masses_limits_postures_and_durations_are_numbers_too(between_postures: co.Solution, seed: int):
+    function = co.optimality.optimum_function(between_postures, motion, list(OTHERS), TIMES)
+    assert function(function.base) == pytest.approx(between_postures.evaluate(motion, TIMES), abs=1e-7)
+    assert off_by(function, seed, np.array(list(OTHERS.values()))) < 1e-5
+    _, pullback = function.with_pullback(function.base)
+    assert np.abs(pullback(np.ones((3, 4)))[[1, 2]]).max() > 1e-3  # a limit holds
+
+
+def test_other_numbers_are_those_of_a_problem_stated_with_them(between_postures: co.Solution):
+    cost = co.optimality.optimum_function(between_postures, "cost", ["tau[shoulder] upper", "final q[elbow]"])
+    ends = [
+        co.initial(q=(0.0, -2.0), qd=0.0),
+        co.final(q=(1.0, -0.9), qd=0.0),
+        co.bounds(tau=((-10.0, -10.0), (9.0, 10.0))),
+    ]
+    again = co.solve(replace(between_postures.problem, subject_to=ends), co.BSpline(20), progress=False)
+    assert float(cost([9.0, -0.9])) == pytest.approx(again.cost, rel=1e-7)
+
+
+def test_a_number_of_two_phases_is_one():
+    model = two_link()
+    parts = {
+        name: co.Problem(model, 0.4, co.integral(lambda now: ca.sumsqr(now.tau)), [condition])
+        for name, condition in (("out", co.initial(q=(0.0, -2.0), qd=0.0)), ("back", co.final(q=(0.3, -1.5), qd=0.0)))
+    }
+    turn = co.boundary(lambda phases: phases["out"].end.q - ca.DM([1.0, -1.0]), equals=0.0, name="turn")
+    solution = co.solve(co.Phases(parts, [turn]), co.BSpline(8), progress=False)
+    name = "mass of body 'elbow'"
+    cost = co.optimality.optimum_function(solution, "cost", name)
+    _, pullback = cost.with_pullback(cost.base)
+    step = 1e-4
+    assert pullback(1.0)[0] == pytest.approx((cost(cost.base + step) - cost(cost.base - step)) / (2 * step), rel=1e-5)
+    assert pullback(1.0)[0] == pytest.approx(co.optimality.gradient(solution, "cost", "mass")[name], rel=1e-6)
