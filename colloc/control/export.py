@@ -246,7 +246,7 @@ def _tables(native: NativeStep) -> str:
     lines = [_array(f"table_{name}", array) for name, array in arrays.items()]
     start = {"x": memory["x"], "p": memory["p"], "lam_g": memory["lam_g"], "target": native.target}
     lines += [_array(f"table_{name}", array) for name, array in start.items()]
-    lines += [f"static double {name}[{max(1, array.size)}];\n" for name, array in memory.items()]
+    lines += [f"static {_kind(array)} {name}[{max(1, array.size)}];\n" for name, array in memory.items()]
     fields = [f".{name} = {_number(program[name])}" for name in (*native.sizes, "cost")]
     fields += [f".{name} = table_{name}" for name in arrays]
     lines.append(f"static const struct program program = {{{', '.join(fields)}}};\n")
@@ -256,8 +256,11 @@ def _tables(native: NativeStep) -> str:
 
 def _array(name: str, values: Any) -> str:
     array = np.asarray(values).ravel()
-    kind = "double" if array.dtype == float else "int32_t"
-    return f"static const {kind} {name}[] = {{{', '.join(map(_number, array.tolist())) or '0'}}};\n"
+    return f"static const {_kind(array)} {name}[] = {{{', '.join(map(_number, array.tolist())) or '0'}}};\n"
+
+
+def _kind(array: np.ndarray) -> str:
+    return "double" if array.dtype == float else "int32_t"
 
 
 def _number(value: Any) -> str:

@@ -25,7 +25,7 @@ from colloc.control.horizon import (
 from colloc.kernels import Compile, build_source
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
-_GROUP = 16  # as in step.c
+_GROUP, _HAND = 16, 128  # as in step.c
 _DOUBLE, _INT, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_void_p
 _EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi, without Python
 
@@ -42,8 +42,8 @@ class _Tables(ctypes.Structure):
     arrays = (
         "variable", "place", "size_x", "size_g", "group", "limited", "segment", "segment_first", "segment_length",
         "segment_value", "jacobian_to", "jacobian_by", "hessian_to", "hessian_by", "equation", "equation_place",
-        "first", "row_start", "limit_of", "limit_sign", "limit", "weight", "torque", "least", "most", "low", "high",
-        "points", "width", "point", "shift", "rest",
+        "first", "row_start", "limit_of", "limit_after", "limit_sign", "limit", "weight", "torque", "least", "most",
+        "low", "high", "points", "width", "point", "shift", "rest",
     )  # fmt: skip
     _fields_ = (*((n, _INT) for n in sizes), *((n, _POINTER) for n in arrays), ("cost", _DOUBLE))
 
@@ -53,7 +53,8 @@ class _Memory(ctypes.Structure):
     of_system = ("value", "base", "K", "inverse", "slope", "d", "lam", "rhs", "step", "work", "gap")
     of_limits = ("t", "z", "s", "b", "residual", "rt", "rs", "dt", "dz", "ds", "by", "side")
     of_ticks = ("item", "x_before", "lam_before", "p_before", "tau", "gains")
-    _fields_ = tuple((name, _POINTER) for name in (*of_functions, *of_system, *of_limits, *of_ticks))
+    of_hand = ("column", "schur", "cholesky", "dual", "beyond", "small", "next", "hand", "kind", "place", "count")
+    _fields_ = tuple((name, _POINTER) for name in (*of_functions, *of_system, *of_limits, *of_ticks, *of_hand))
 
 
 class Settings(ctypes.Structure):
@@ -67,8 +68,8 @@ class Result(ctypes.Structure):
     """The result of a call of `receding_tick`; see step.c."""
 
     _fields_ = (
-        *((name, _INT) for name in ("status", "iterations", "steps", "raised")),
-        *((n, _DOUBLE) for n in ("mu", "residual", "excess", "gap", "change", "cost", "seconds", "processor")),
+        *((name, _INT) for name in ("status", "iterations", "steps", "raised", "many")),
+        *((n, _DOUBLE) for n in ("mu", "residual", "excess", "gap", "change", "cost", "work", "seconds", "processor")),
     )
 
 
@@ -169,7 +170,9 @@ class NativeStep:
             "gains": program.torques * program.starts,
         }  # fmt: skip
         sizes = dict.fromkeys(_Memory.of_system, padded) | dict.fromkeys(_Memory.of_limits, program.limits) | sizes
-        memory = {name: np.zeros(size) for name, size in sizes.items()}
+        sizes |= dict.fromkeys(_Memory.of_hand, _HAND) | {"column": _HAND * padded}
+        sizes |= {"schur": _HAND**2, "cholesky": _HAND**2, "count": 2}
+        memory = {name: np.zeros(size, _kind(name)) for name, size in sizes.items()}
         self.memory = memory
         memory["lam_f"][:] = 1.0
         self.restart(plan)
@@ -217,6 +220,10 @@ def _functions_of(nlp: Any) -> list[ca.Function]:
         ca.Function("second", [x, p, lam_f, lam_g], [second]),
         ca.Function("values", [x, p], [ca.densify(nlp.f(x, p)), ca.densify(nlp.g(x, p))]),
     ]
+
+
+def _kind(name: str) -> type:
+    return np.int32 if name in ("hand", "kind", "place", "count") else np.float64
 
 
 def _raw(buffer: Any) -> int:
@@ -303,10 +310,21 @@ def _limits(nlp: Any, size: np.ndarray, variable: np.ndarray, place: np.ndarray,
     missing = -sum(part.size for part in limit) % _LANES
     padding = {"of": np.zeros(missing, int), "sign": np.zeros(missing), "limit": np.ones(missing)}
     limits = np.concatenate([*limit, padding["limit"]])
+    of, sign = np.concatenate([*of, padding["of"]]), np.concatenate([*sign, padding["sign"]])
     return {
-        "limit_of": np.concatenate([*of, padding["of"]]), "limit_sign": np.concatenate([*sign, padding["sign"]]),
-        "limit": limits, "weight": np.full(limits.size, price),
+        "limit_of": of, "limit_after": _following(nlp, of, sign), "limit_sign": sign, "limit": limits,
+        "weight": np.full(limits.size, price),
     }  # fmt: skip
+
+
+def _following(nlp: Any, of: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """The limit of the same row of a block, and of the same sign, at the next time; -1 if there is none."""
+    numbers = {key: k for k, key in enumerate(zip(of.tolist(), sign.tolist(), strict=True)) if key[1] != 0}
+    after = np.full(nlp.n_g + of.max(initial=0) + 1, -1)
+    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
+        rows = first + np.arange(block.n_rows * (block.n_slices - 1))
+        after[rows] = rows + block.n_rows
+    return np.array([numbers.get((after[row], side), -1) for row, side in zip(of, sign, strict=True)], dtype=int)
 
 
 def _envelope(t: dict[str, Any], row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -3,8 +3,10 @@
   minimise    d'H d/2 + g'd + w's
   subject to  A d = b, C d - s <= u, s >= 0                    (C and u with the signs of lower limits)
 
-in natural sizes, by a primal-dual interior-point method with Mehrotra's corrector. Every limit may be exceeded at the
-price w of its excess s, an exact penalty, so that there is always an answer. Limits are eliminated from the system
+in natural sizes. Every limit may be exceeded at the price w of its excess s, an exact penalty, so that there is always
+an answer. Where few limits hold at the solution, it is that of a small program in their multipliers, which starts from
+those of the last step. Else, and where the program is not convex without limits, it is found by a primal-dual
+interior-point method with Mehrotra's corrector. Limits are eliminated from its system
 
   | H + C'Z C   A' |      Z = 1/(t/z + s/(w - z)) for a limit with distance t, multiplier z and excess s,
   | A           -r |      r a small regularisation,
@@ -54,6 +56,14 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
 #define LOST 0.1           /* residual of equations of a plan from which no further step is made */
+#define HAND 128           /* most limits at hand */
+#define EXACT 1e-9         /* excess of a limit, in natural sizes, that is none */
+#define SOFT 1e6           /* inverse pivot of a program that its limits have to hold */
+#define ROUNDED 1e-12      /* share of w that is no multiplier */
+#define TAKEN 64           /* most limits that are taken to hand at a time */
+#define WORK 3e7           /* of changes of limits at hand, cubes of how many hold, before the primal-dual method */
+#define SHARE 0.2          /* of the best limit to let hold, from which on others come with it */
+#define FEW 1e5            /* that of a change where few hold */
 #define GROUP 16           /* most rows of a group */
 #define SPARE 512          /* longest segment */
 
@@ -88,6 +98,7 @@ struct program {
     const int32_t *first;          /* (N) first column of every row of the envelope */
     const int32_t *row_start;      /* (N) entry (i, j) of the envelope is at row_start[i] + j */
     const int32_t *limit_of;       /* (limits) row; or m and the place of a variable */
+    const int32_t *limit_after;    /* that of the same kind at the next time, or -1 */
     const double *limit_sign;      /* 1 of an upper limit, -1 of a lower one, 0 of padding */
     const double *limit;           /* in natural sizes */
     const double *weight;
@@ -107,11 +118,16 @@ struct memory {
     double *value, *base, *K, *inverse, *slope, *d, *lam, *rhs, *step, *work, *gap;
     double *t, *z, *s, *b, *residual, *rt, *rs, *dt, *dz, *ds, *by, *side;
     double *item, *x_before, *lam_before, *p_before, *tau, *gains;
+    double *column, *schur, *cholesky; /* of the limits at hand: inv(K) C'; S; factors of S of those that hold */
+    double *dual, *beyond, *small, *next; /* of the limits at hand: multipliers, C d0 - b; work */
+    int32_t *hand, *kind, *place; /* their numbers and kinds; which of them hold */
+    int32_t *count; /* of the limits at hand; of those that hold, or -1 after the primal-dual method */
 };
 
 struct result {
-    int32_t status, iterations, steps, raised; /* the last counts factors of Hessians that were not convex */
-    double mu, residual, excess, gap, change, cost, seconds, processor; /* s, by the clock and of this thread */
+    int32_t status, iterations, steps;
+    int32_t raised, many; /* factors that were not convex; quadratic programs with all limits */
+    double mu, residual, excess, gap, change, cost, work, seconds, processor; /* s, by the clock and of this thread */
 };
 
 typedef void evaluator(void *buffer);
@@ -431,17 +447,24 @@ static void begin(const struct program *p, struct memory *m, double barrier)
     }
 }
 
-/* The residuals at d; the largest one. */
-static double residuals(const struct program *p, struct memory *m)
+/* Minus the gradient of the Lagrangian and the residuals of equations at d, to m->rhs; the largest one. */
+static double gradients(const struct program *p, struct memory *m)
 {
     times_base(p, m->base, m->d, m->rhs);
     for (int i = 0; i < p->size; i++) m->rhs[i] = -m->rhs[i] - m->slope[i];
     for (int e = 0; e < p->equations; e++) m->rhs[p->equation_place[e]] -= m->gap[e];
     for (int k = 0; k < p->limits; k++) m->side[k] = -m->z[k];
     add_limits(p, m, m->side, m->rhs);
-    limits_times(p, m, m->d, m->residual);
     double most = 0;
     for (int i = 0; i < p->size; i++) most = fmax(most, fabs(m->rhs[i]));
+    return most;
+}
+
+/* The residuals at d; the largest one. */
+static double residuals(const struct program *p, struct memory *m)
+{
+    double most = gradients(p, m);
+    limits_times(p, m, m->d, m->residual);
     V v = {0};
     for (int k = 0; k < p->limits; k += LANES) {
         V off = AT(m->residual, k) = AT(m->b, k) + AT(m->s, k) - AT(m->residual, k) - AT(m->t, k);
@@ -450,7 +473,7 @@ static double residuals(const struct program *p, struct memory *m)
     return fmax(most, largest(v));
 }
 
-/* Solve the quadratic program: d and the multipliers of its equations in m->d, those of limits in m->z. */
+/* Solve the quadratic program with all limits. */
 static int solve(const struct program *p, struct memory *m, const struct settings *s, double deadline,
                  struct result *r)
 {
@@ -486,6 +509,236 @@ static int solve(const struct program *p, struct memory *m, const struct setting
             AT(m->s, k) += step * AT(m->ds, k);
         }
     }
+}
+
+/* Few limits at hand ---------------------------------------------------------------------------------------------- */
+
+/* With d = d0 - inv(K) C'z the program is one in the multipliers z of few limits, minimise z'S z/2 - (C d0 - b)'z for
+0 <= z <= w, with S = C inv(K) C'. A limit is met (z = 0), holds (C d = b), or is exceeded (z = w): an active-set method
+for bounds (Lawson and Hanson 1974, chapter 23). Limits that d exceeds are taken to hand until there are none. */
+enum { MEETS, HOLDS, EXCEEDS };
+
+static double limit_times(const struct program *p, const struct memory *m, int k, const double *d)
+{
+    int of = p->limit_of[k];
+    return p->limit_sign[k] * (of < p->rows ? row_times(p, m->value, of, d) : d[of - p->rows]);
+}
+
+/* One more limit at hand. */
+static void take(const struct program *p, struct memory *m, int limit, int kind, double dual)
+{
+    int n = m->count[0]++, of = p->limit_of[limit], width = p->size + LANES;
+    double *column = m->column + (size_t)n * width;
+    memset(column, 0, width * sizeof(double));
+    if (of < p->rows) add_row(p, m->value, of, p->limit_sign[limit], column);
+    else column[of - p->rows] = p->limit_sign[limit];
+    substitute(p, m->K, m->inverse, column);
+    m->hand[n] = limit, m->kind[n] = kind, m->dual[n] = dual;
+    for (int j = 0; j <= n; j++)
+        m->schur[j * HAND + n] = m->schur[n * HAND + j] = limit_times(p, m, m->hand[j], column);
+}
+
+/* v of the limits that hold becomes inv(S) v. */
+static void solve_small(const struct memory *m, double *v)
+{
+    int n = m->count[1];
+    for (int i = 0; i < n; i++) {
+        const double *row = m->cholesky + i * HAND;
+        v[i] = (v[i] - dot(row, v, i)) / row[i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        const double *row = m->cholesky + i * HAND;
+        v[i] /= row[i];
+        add(v, -v[i], row, i);
+    }
+}
+
+/* Factors of S of the limits that hold. */
+static int factorise_small(struct memory *m)
+{
+    int n = 0;
+    for (int i = 0; i < m->count[0]; i++)
+        if (m->kind[i] == HOLDS) m->place[n++] = i;
+    m->count[1] = n;
+    for (int i = 0; i < n; i++) {
+        double *row = m->cholesky + i * HAND;
+        for (int j = 0; j <= i; j++) {
+            const double *other = m->cholesky + j * HAND;
+            double v = m->schur[m->place[i] * HAND + m->place[j]] - dot(row, other, j);
+            if (j < i) row[j] = v / other[j];
+            else {
+                double size = m->schur[m->place[i] * HAND + m->place[i]];
+                if (!(size > 0)) return 0;
+                row[i] = sqrt(fmax(v, 0) + REGULAR * size);
+            }
+        }
+    }
+    return 1;
+}
+
+/* The cost of the multipliers z at hand. */
+static double cost_at_hand(const struct memory *m, const double *z)
+{
+    int n = m->count[0];
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        if (z[i] != 0) sum += z[i] * (0.5 * dot(m->schur + i * HAND, z, n) - m->beyond[i]);
+    return sum;
+}
+
+/* Moves the multipliers of limits that hold to their optimum, and those that are then outside of 0 to w to their ends;
+if that costs more than before, all of them as far as the first one's end. Returns whether all were inside; `moved` is
+the length of the step. */
+static int move_multipliers(const struct program *p, struct memory *m, double *moved)
+{
+    int n = m->count[0], held = m->count[1];
+    double length = 1;
+    for (int i = 0; i < n; i++) m->small[i] = m->kind[i] == EXCEEDS ? m->dual[i] : 0;
+    for (int i = 0; i < held; i++)
+        m->next[i] = m->beyond[m->place[i]] - dot(m->schur + m->place[i] * HAND, m->small, n);
+    solve_small(m, m->next);
+    for (int i = 0; i < held; i++) {
+        double z = m->dual[m->place[i]], w = p->weight[m->hand[m->place[i]]], next = m->next[i];
+        length = next < 0 ? fmin(length, z / (z - next)) : next > w ? fmin(length, (w - z) / (next - z)) : length;
+        m->small[m->place[i]] = fmin(fmax(next, 0), w);
+    }
+    int inside = length == 1;
+    if (!inside && cost_at_hand(m, m->small) < cost_at_hand(m, m->dual)) length = 1;
+    for (int i = 0; i < held; i++) {
+        int at = m->place[i];
+        double w = p->weight[m->hand[at]], z = m->dual[at] + length * (m->next[i] - m->dual[at]);
+        if (!inside) m->kind[at] = z <= ROUNDED * w ? MEETS : z >= (1 - ROUNDED) * w ? EXCEEDS : HOLDS;
+        m->dual[at] = m->kind[at] == MEETS ? 0 : m->kind[at] == EXCEEDS ? w : z;
+    }
+    *moved = length;
+    return inside;
+}
+
+/* Lets limits hold whose multipliers are at the wrong end: those that lower the cost by at least a share of what the
+best one does. Returns how many. */
+static int let_hold(struct memory *m, double share)
+{
+    int n = m->count[0], count = 0;
+    double best = 0;
+    for (int i = 0; i < n; i++) {
+        double by = m->beyond[i] - dot(m->schur + i * HAND, m->dual, n), wrong = m->kind[i] == MEETS ? by : -by;
+        m->next[i] = m->kind[i] != HOLDS && wrong > EXACT ? wrong * wrong / m->schur[i * HAND + i] : 0;
+        best = fmax(best, m->next[i]);
+    }
+    for (int i = 0; i < n && best > 0; i++)
+        if (m->next[i] >= share * best) m->kind[i] = HOLDS, count++;
+    return count;
+}
+
+/* The multipliers of all limits at hand. */
+static int settle(const struct program *p, struct memory *m, struct result *r)
+{
+    double share = SHARE;
+    while (r->work < WORK) {
+        if (!factorise_small(m)) return 0;
+        r->work += FEW + (double)m->count[1] * m->count[1] * m->count[1];
+        double length = 1;
+        int inside = move_multipliers(p, m, &length);
+        if (inside && !let_hold(m, share)) return 1;
+        if (!inside) share = length > 0 ? SHARE : 1;
+    }
+    return 0;
+}
+
+/* d of the multipliers at hand; m->step is d0. */
+static void move_at_hand(const struct program *p, struct memory *m)
+{
+    memcpy(m->d, m->step, p->size * sizeof(double));
+    memset(m->z, 0, p->limits * sizeof(double));
+    for (int i = 0; i < m->count[0]; i++)
+        if (m->dual[i] != 0) {
+            m->z[m->hand[i]] = m->dual[i];
+            add(m->d, -m->dual[i], m->column + (size_t)i * (p->size + LANES), p->size);
+        }
+}
+
+/* Takes limits to hand that d exceeds more than at the times before and after; their number, or -1 if they are too
+many. */
+static int take_exceeded(const struct program *p, struct memory *m, struct result *r)
+{
+    int taken = 0;
+    double *by = m->side, *most = m->residual;
+    limits_times(p, m, m->d, by);
+    for (int k = 0; k < p->limits; k += LANES) AT(by, k) -= AT(m->b, k);
+    for (int i = 0; i < m->count[0]; i++) by[m->hand[i]] = -INFINITY;
+    memcpy(most, by, p->limits * sizeof(double));
+    for (int k = 0; k < p->limits; k++) {
+        int after = p->limit_after[k];
+        if (after >= 0) most[by[k] < by[after] ? k : after] = -INFINITY;
+    }
+    r->residual = 0;
+    for (int k = 0; k < p->limits; k++)
+        if (most[k] > EXACT) {
+            if (m->count[0] == HAND || taken == TAKEN) return -1;
+            r->residual = fmax(r->residual, most[k]), take(p, m, k, MEETS, 0), taken++;
+        }
+    return taken;
+}
+
+/* Solve the quadratic program with few of its limits at hand; -1 if it is not convex without limits, or many hold. */
+static int solve_at_hand(const struct program *p, struct memory *m, const struct settings *s, double deadline,
+                         struct result *r)
+{
+    int before = m->count[0], taken = 0;
+    r->work = 0;
+    r->residual = INFINITY;
+    m->count[0] = m->count[1] = 0;
+    memcpy(m->K, m->base, p->envelope * sizeof(double));
+    if (!factorise(p, m->K, m->inverse)) return -1;
+    for (int i = 0; i < p->size; i++)
+        if (m->inverse[i] > SOFT) return -1;
+    memset(m->d, 0, p->size * sizeof(double)), memset(m->z, 0, p->limits * sizeof(double));
+    gradients(p, m);
+    memcpy(m->step, m->rhs, p->size * sizeof(double));
+    substitute(p, m->K, m->inverse, m->step);
+    for (int i = 0; i < before; i++)
+        if (m->kind[i] != MEETS) take(p, m, m->hand[i], m->kind[i], m->dual[i]);
+    do {
+        if (now() > deadline) return LATE;
+        for (int i = 0; i < m->count[0]; i++)
+            m->beyond[i] = limit_times(p, m, m->hand[i], m->step) - m->b[m->hand[i]];
+        if (!settle(p, m, r)) return -1;
+        move_at_hand(p, m);
+        r->iterations++;
+        taken = take_exceeded(p, m, r);
+    } while (taken > 0);
+    if (taken < 0) return -1;
+    for (int k = 0; k < 3; k++) {
+        r->residual = gradients(p, m);
+        if (r->residual < LOOSER * s->tolerance) return SOLVED;
+        substitute(p, m->K, m->inverse, m->rhs);
+        add(m->d, 1, m->rhs, p->size);
+    }
+    return -1;
+}
+
+/* The limits that hold or are exceeded at the end of the primal-dual method are at hand next time. */
+static void take_active(const struct program *p, struct memory *m)
+{
+    m->count[0] = 0, m->count[1] = -1;
+    for (int k = 0; k < p->limits && m->count[0] < HAND; k++)
+        if (p->limit_sign[k] != 0 && m->z[k] > m->t[k]) {
+            int i = m->count[0]++;
+            m->hand[i] = k, m->dual[i] = m->z[k], m->kind[i] = p->weight[k] - m->z[k] < m->s[k] ? EXCEEDS : HOLDS;
+            if (m->kind[i] == EXCEEDS) m->dual[i] = p->weight[k];
+        }
+}
+
+/* Solve the quadratic program: d and the multipliers of its equations in m->d, those of limits in m->z. */
+static int solve_program(const struct program *p, struct memory *m, const struct settings *s, double deadline,
+                         struct result *r)
+{
+    int status = solve_at_hand(p, m, s, deadline, r);
+    if (status >= 0) return status;
+    r->many++;
+    status = solve(p, m, s, deadline, r);
+    take_active(p, m);
+    return status;
 }
 
 /* Steps ----------------------------------------------------------------------------------------------------------- */
@@ -564,7 +817,7 @@ static void make_steps(const struct program *p, struct memory *m, const struct f
         r->status = NOT_FINITE;
         if (!linearise(p, m, f)) break;
         measure(p, m, m->x, target, 1, r);
-        r->status = solve(p, m, s, deadline, r);
+        r->status = solve_program(p, m, s, deadline, r);
         if (r->status == NOT_FINITE || r->status == INDEFINITE || (r->status == LATE && r->residual > LATE_GAP)) break;
         if (!advance(p, m, f, target, r)) {
             r->status = NOT_FINITE;
@@ -583,12 +836,16 @@ quadratic program, not of its last factors. */
 static void find_gains(const struct program *p, struct memory *m, struct result *r)
 {
     memset(m->gains, 0, (size_t)p->torques * p->starts * sizeof(double));
-    if (!eliminate(p, m, r)) return;
+    if (m->count[1] < 0 && !eliminate(p, m, r)) return;
     for (int k = 0; k < p->starts; k++) {
         int at = p->equations - p->starts + k;
         memset(m->step, 0, p->size * sizeof(double));
         m->step[p->equation_place[at]] = 1 / p->size_g[p->equation[at]];
         substitute(p, m->K, m->inverse, m->step);
+        for (int i = 0; i < m->count[1]; i++) m->small[i] = limit_times(p, m, m->hand[m->place[i]], m->step);
+        solve_small(m, m->small);
+        for (int i = 0; i < m->count[1]; i++)
+            add(m->step, -m->small[i], m->column + (size_t)m->place[i] * (p->size + LANES), p->size);
         for (int j = 0; j < p->torques; j++)
             m->gains[j * p->starts + k] = row_times(p, m->value, p->torque[j], m->step) * p->size_g[p->torque[j]];
     }
@@ -625,6 +882,7 @@ static void stay(const struct program *p, struct memory *m, const double *state)
     for (int i = 0; i < p->points[0]; i++)
         for (int k = 0; k < p->width[0]; k++) m->x[p->point[i * p->width[0] + k]] = state[k];
     memset(m->lam_g, 0, p->rows * sizeof(double));
+    m->count[0] = 0;
 }
 
 static void torques(const struct program *p, struct memory *m)

@@ -41,6 +41,36 @@ def test_a_converged_plan_is_the_optimum_of_ipopt_with_limits_active(controller)
         np.testing.assert_allclose(tick.plan.at(0.01).tau.ravel(), tick.tau, atol=1e-6)
 
 
+def test_any_number_of_limits_may_hold():
+    narrow = co.bounds(tau=(-30.0, 30.0), qd=(-0.5, 0.5), qdd=(-3.0, 3.0))
+    curve = co.BSpline(20)
+
+    def problem(goal):
+        return co.Problem(ARM, 0.6, NEAR, [co.initial(q=0.0, qd=0.0), narrow], parameters=[co.Parameter("goal", goal)])
+
+    controller = co.control.receding(problem((0.0, 0.0)), curve, tick=0.02, steps=20)
+    for goal in ((0.02, 0.03), (0.5, -0.3), (3.0, -2.0), (0.02, 0.03)):
+        tick, other = controller((0.0, 0.0), (0.0, 0.0), goal=goal), co.solve(problem(goal), curve)
+        assert tick.trusted, tick.message
+        assert controller._native.result.many == 0  # none of the programs needed the method for all limits
+        assert tick.cost == pytest.approx(other.cost, rel=1e-5, abs=1e-7)
+
+
+def test_a_motion_that_only_limits_determine_is_the_optimum_of_ipopt():
+    limits = co.bounds(tau=(-15.0, 25.0), qd=(-2.0, 2.0))
+
+    def problem(q):
+        far = co.final_cost(lambda now: ca.sumsqr(now.q - ca.DM([-3.0, 2.0])))
+        return co.Problem(two_link(9.81), 0.5, far, [co.initial(q=q, qd=0.0), limits])
+
+    controller = co.control.receding(problem((0.0, 0.0)), co.BSpline(8), tick=0.02, steps=30)
+    for q in ((0.0, 0.0), (0.3, -0.2)):
+        tick, other = controller(q, (0.0, 0.0)), co.solve(problem(q), co.BSpline(8))
+        assert tick.trusted, tick.message
+        assert controller._native.result.many > 0
+        assert tick.cost == pytest.approx(other.cost, rel=1e-4)
+
+
 def test_gains_are_the_derivatives_of_the_torque_by_the_state(controller):
     q, qd, step = np.array([0.2, 0.1]), np.array([0.5, -0.2]), 1e-3
     gains = controller(q, qd).gains
