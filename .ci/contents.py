@@ -1,0 +1,96 @@
+"""Contents of wheels and sdists, checked against the checkout: ``python .ci/contents.py FILE ...``.
+
+A wheel has the modules and data of the checkout under their names in the package, and no others. One for a platform
+has libraries as well: each for the same kinds of CPUs, for that machine, needing nothing but the system's libraries.
+"""
+
+import re
+import struct
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COMPILED = "colloc/kernels/compiled/"
+LIBRARIES = {"interpreter", "lanes", "multifrontal"}
+KINDS = {"x86_64": {"any", "v3", "v4"}, "aarch64": {"any"}}  # of Linux; elsewhere any
+MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+SYSTEMS = {"linux": "ELF", "manylinux": "ELF", "win": "PE", "macosx": "Mach-O"}
+NEEDS = re.compile(r"lib(c|m|mvec|pthread)\.so\.\d|ld-linux-[\w-]+\.so\.\d|(KERNEL32|msvcrt|api-ms-win-crt-[\w-]+)\.dll")
+
+
+def tracked(*folders: str) -> set[str]:
+    """Files of the checkout in these folders."""
+    listed = subprocess.run(["git", "ls-files", "-z", *folders], cwd=ROOT, capture_output=True, check=True).stdout
+    return {name for name in listed.decode().split("\0") if name}
+
+
+def in_package(path: str) -> str:
+    """Name of a file of the checkout in a wheel."""
+    return path if path.startswith("colloc/") else f"colloc/{path}"
+
+
+def few(names: set[str]) -> str:
+    """The number of names, and the first of them."""
+    return f"{len(names)} files ({', '.join(sorted(names)[:3])})" if names else "nothing"
+
+
+def check_wheel(file: Path) -> str:
+    """A line on a wheel; AssertionError if it does not hold what it should."""
+    name, version, *_, platform = file.stem.split("-")
+    with zipfile.ZipFile(file) as wheel:
+        texts = {member: wheel.read(member) for member in wheel.namelist() if not member.endswith("/")}
+    about = f"{name}-{version}.dist-info/"
+    held = {member for member in texts if not member.startswith((about, COMPILED))}
+    wanted = {in_package(path) for path in tracked("colloc", "models", "studies")}
+    wanted = {path for path in wanted if not path.startswith("colloc/studies/benchmarks/")}
+    assert held == wanted, f"{file.name} lacks {few(wanted - held)}, and has {few(held - wanted)} beyond"
+    assert f"Tag: py3-none-{platform}".encode() in texts[f"{about}WHEEL"] or "." in platform
+    libraries = {member.removeprefix(COMPILED): texts[member] for member in texts if member.startswith(COMPILED)}
+    if platform == "any":
+        assert not libraries
+        return f"{file.name}: {len(held)} files"
+    system, machine = re.fullmatch(r"([a-z]+)[_\d]*_(\w+64)", platform.split(".")[0]).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    machine = MACHINES[machine]
+    kinds: dict[str, set[str]] = {}
+    for library, code in libraries.items():
+        stem, _, kind = library.removesuffix(".so").split("-")
+        kinds.setdefault(stem, set()).add(kind)
+        assert (SYSTEMS[system], machine) == made_for(code), f"{library} is for {made_for(code)}"
+        assert not (others := {need for need in needs(code) if not NEEDS.fullmatch(need)}), f"{library} needs {others}"
+    expected = KINDS[machine] if "linux" in system else {"any"}
+    assert kinds.keys() >= LIBRARIES, f"{file.name} has {sorted(kinds)} of {sorted(LIBRARIES)}"
+    assert all(own == expected for own in kinds.values()), f"{file.name} has {kinds}, not {expected} of each"
+    return f"{file.name}: {len(held)} files and {', '.join(sorted(kinds))} for {', '.join(sorted(expected))}"
+
+
+def made_for(code: bytes) -> tuple[str, str]:
+    """Format and machine of a library."""
+    if code.startswith(b"\x7fELF"):
+        return "ELF", {62: "x86_64", 183: "aarch64"}[struct.unpack_from("<H", code, 18)[0]]
+    if code.startswith(b"MZ"):
+        (header,) = struct.unpack_from("<I", code, 60)
+        return "PE", {0x8664: "x86_64", 0xAA64: "aarch64"}[struct.unpack_from("<H", code, header + 4)[0]]
+    assert code.startswith(b"\xcf\xfa\xed\xfe"), "neither ELF, PE nor Mach-O"
+    return "Mach-O", {0x01000007: "x86_64", 0x0100000C: "aarch64"}[struct.unpack_from("<I", code, 4)[0]]
+
+
+def needs(code: bytes) -> set[str]:
+    """Names of libraries in the text of one, as linkers and Windows write them."""
+    return {name.decode() for name in re.findall(rb"[\w.+-]+\.so\.\d+|[\w.+-]+\.dll", code)}
+
+
+def check_sdist(file: Path) -> str:
+    """A line on an sdist; AssertionError if it lacks something of which wheels are made, or tests."""
+    with tarfile.open(file) as sdist:
+        held = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
+    lacks = tracked("colloc", "models", "studies", "tests", ".ci/hatch_build.py", "pyproject.toml") - held
+    assert not lacks, f"{file.name} lacks {few(lacks)}"
+    return f"{file.name}: {len(held)} files"
+
+
+if __name__ == "__main__":
+    for path in map(Path, sys.argv[1:]):
+        print(check_wheel(path) if path.suffix == ".whl" else check_sdist(path))
