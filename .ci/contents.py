@@ -15,10 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 COMPILED = "colloc/kernels/compiled/"
 LIBRARIES = {"interpreter", "lanes", "multifrontal"}
-KINDS = {"x86_64": {"any", "v3", "v4"}, "aarch64": {"any"}}  # of Linux; elsewhere any
+# Kinds of CPUs for which there are libraries: those that `colloc.kernels.shipped` can tell on that system.
+KINDS = {"linux": {"x86_64": {"any", "v3", "v4"}}, "win": {"x86_64": {"any", "v3"}}}
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 SYSTEMS = {"linux": "ELF", "manylinux": "ELF", "win": "PE", "macosx": "Mach-O"}
-NEEDS = re.compile(r"lib(c|m|mvec|pthread)\.so\.\d|ld-linux-[\w-]+\.so\.\d|(KERNEL32|msvcrt|api-ms-win-crt-[\w-]+)\.dll")
+NEEDS = re.compile(
+    r"lib(c|m|mvec|pthread)\.so\.\d|ld-linux-[\w-]+\.so\.\d|(KERNEL32|msvcrt|api-ms-win-crt-[\w-]+)\.dll"
+)
 
 
 def tracked(*folders: str) -> set[str]:
@@ -56,11 +59,11 @@ def check_wheel(file: Path) -> str:
     machine = MACHINES[machine]
     kinds: dict[str, set[str]] = {}
     for library, code in libraries.items():
-        stem, _, kind = library.removesuffix(".so").split("-")
+        stem, _, kind = library.rpartition(".")[0].split("-")
         kinds.setdefault(stem, set()).add(kind)
         assert (SYSTEMS[system], machine) == made_for(code), f"{library} is for {made_for(code)}"
         assert not (others := {need for need in needs(code) if not NEEDS.fullmatch(need)}), f"{library} needs {others}"
-    expected = KINDS[machine] if "linux" in system else {"any"}
+    expected = KINDS.get(system.removeprefix("many"), {}).get(machine, {"any"})
     assert kinds.keys() >= LIBRARIES, f"{file.name} has {sorted(kinds)} of {sorted(LIBRARIES)}"
     assert all(own == expected for own in kinds.values()), f"{file.name} has {kinds}, not {expected} of each"
     return f"{file.name}: {len(held)} files and {', '.join(sorted(kinds))} for {', '.join(sorted(expected))}"

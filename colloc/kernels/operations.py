@@ -97,7 +97,7 @@ def vector_names(lanes: int, macros: Mapping[str, str]) -> dict[str, str]:
         4: "d" if "__AVX2__" in macros else "c" if "__AVX__" in macros else "",
         2: "b" if "__SSE2__" in macros else "n" if "__aarch64__" in macros else "",
     }.get(lanes)
-    library = _libmvec()
+    library = _libmvec() if "__linux__" in macros else None  # a compiler for another platform finds none there
     if not isa or library is None:
         return {}
     names = {name: f"_ZGV{isa}N{lanes}{'v' * arguments}_{name}" for name, arguments in FUNCTIONS.values()}

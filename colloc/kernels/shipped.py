@@ -61,13 +61,14 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     paths, command = [], compiler_command(Compile())
     macros = inspect(command, ((),)).macros
     kinds = next((kinds for machine, kinds in KINDS.items() if f"__{machine}__" in macros), ())
-    tells, suffix = "__linux__" in macros or "_WIN32" in macros, ".dll" if "_WIN32" in macros else ".so"
-    for kind in (kind for kind in kinds if tells or not kind.instructions):
+    windows = "_WIN32" in macros
+    told = _V4 if "__linux__" in macros else _V3 if windows else frozenset()  # see `_instructions`
+    for kind in (kind for kind in kinds if kind.instructions <= told):
         compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
             code = source(lane_count(Compile(), compiler.macros), compiler.macros)
             library = compile_library(compiler, code, Path(directory))
-            paths.append(folder / _file(name, text, kind, suffix))
+            paths.append(folder / _file(name, text, kind, ".dll" if windows else ".so"))
             paths[-1].write_bytes(library.read_bytes())
     return paths
 

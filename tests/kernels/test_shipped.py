@@ -63,19 +63,19 @@ def test_a_problem_is_solved_by_them_without_a_compiler():
 
 
 @pytest.mark.parametrize(
-    ("command", "begin", "machine"),
-    [("aarch64-linux-gnu-gcc", b"\x7fELF", b"\xb7")],
+    ("command", "begin", "machine", "kinds"),
+    [("aarch64-linux-gnu-gcc", b"\x7fELF", b"\xb7", ["any"]), ("x86_64-w64-mingw32-gcc", b"MZ", b"", ["v3", "any"])],
 )
-def test_a_compiler_for_another_platform_is_given_kinds_of_its_own(command, begin, machine, monkeypatch, tmp_path):
+def test_a_compiler_for_another_platform_is_given_its_kinds(command, begin, machine, kinds, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", os.defpath)
     if shutil.which(command) is None:
         pytest.skip(f"needs {command}")
     monkeypatch.setenv("CC", command)
-    (library,) = linear_solvers.ship_multifrontal(tmp_path)
-    assert library.name.endswith("-any.so")
-    head = library.read_bytes()
-    assert head.startswith(begin)
-    assert head[18:].startswith(machine)  # e_machine, EM_AARCH64
+    libraries = ship_interpreter(tmp_path)
+    assert [library.stem.rpartition("-")[2] for library in libraries] == kinds
+    for head in (library.read_bytes() for library in libraries):
+        assert head.startswith(begin)
+        assert head[18:].startswith(machine)  # e_machine, EM_AARCH64
 
 
 def test_none_is_used_of_another_text_or_against_the_user(folder):
