@@ -4,7 +4,7 @@ Operands are in registers; only moves and stores reach the pool. It is at x19, i
 aids at x21; places beyond 4095 vectors from both take two instructions more. A function preserves the lower halves of
 v8 to v15, and x19 to x29. */
 
-#if defined(__aarch64__) && defined(__AARCH64EL__) && LANES == 2
+#if defined(__aarch64__) && defined(__AARCH64EL__) && !defined(_WIN32) && LANES == 2
 
 #define MACHINE_CODE
 #define READS_POOL 0

@@ -80,18 +80,6 @@ class Kernel:
         """Values of one slice."""
         return sum(self.inputs) + sum(self.outputs) + sum(stage.targets for stage in self.passes)
 
-    @cached_property
-    def digest(self) -> bytes:
-        """Hash of all data that the compiled code depends on."""
-        import hashlib
-
-        hashed = hashlib.sha256(self.function.serialize().encode())
-        hashed.update(repr((self.extra, sorted(self.shared), len(self.passes))).encode())
-        for array in (array for stage in self.passes for array in stage):
-            values = np.ascontiguousarray(array, dtype=np.int64)
-            hashed.update(repr(values.shape).encode() + values.tobytes())
-        return hashed.digest()
-
 
 def pass_table(kernel: Kernel) -> np.ndarray:
     """All passes one after another, ints, in the format of the driver: targets by their number of terms."""
