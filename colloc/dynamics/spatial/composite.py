@@ -74,14 +74,15 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
         carried = carried_by[j]
         by_q, by_qd, by_qdd, coriolis, loading = _columns(links[j].screw, rates[j], turns[j], carried)
         tau.append(ca.dot(screws[j], carried.wrench))
-        for i, row in _carriers(model, j):
-            dq[row, column] = ca.dot(screws[i], by_q)
-            dqd[row, column] = ca.dot(screws[i], by_qd)
-            dqdd[row, column] = dqdd[column, row] = ca.dot(screws[i], by_qdd)
-            if i != j:
-                torque = ca.dot(rates[i][:3], coriolis) + ca.dot(screws[i][:3], loading)
-                dq[column, row] = torque + ca.dot(seconds[i], by_qdd)
-                dqd[column, row] = ca.dot(turns[i], coriolis) + ca.dot(rates[i], by_qdd)
+        # Dot products with all joints that carry this one: as products of matrices they are formed five times as soon.
+        above, places = zip(*_carriers(model, j), strict=True)
+        screw, rate, second, turn = (_rows(of, above) for of in (screws, rates, seconds, turns))
+        for entries, wrench in ((dq, by_q), (dqd, by_qd), (dqdd, by_qdd)):
+            entries |= zip(((row, column) for row in places), (screw @ wrench).elements(), strict=True)
+        dqdd |= {(column, row): dqdd[row, column] for row in places}
+        torque = rate[:, :3] @ coriolis + screw[:, :3] @ loading + second @ by_qdd
+        for entries, values in ((dq, torque), (dqd, turn @ coriolis + rate @ by_qdd)):
+            entries |= {(column, row): value for row, value in zip(places[1:], values.elements()[1:], strict=True)}
     blocks = [_sparse(model.n, entries) for entries in (dq, dqd, dqdd)]
     return Sensitivities(*ca.cse([ca.vertcat(*tau), *blocks]))  # joints with parallel axes share products
 
@@ -162,6 +163,11 @@ def _carriers(model: Model, j: int) -> Iterator[tuple[int, int]]:
         if row is not None:
             yield i, row
         i = model.parents[i]
+
+
+def _rows(vectors: Sequence[ca.SX], chosen: Sequence[int]) -> ca.SX:
+    """Some of the vectors as rows of a matrix."""
+    return ca.horzcat(*(vectors[i] for i in chosen)).T
 
 
 def _sparse(n: int, entries: Entries) -> ca.SX:
