@@ -25,6 +25,7 @@ from colloc.support.checks import (
     vector,
 )
 from colloc.support.display import entries, short
+from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 _FREE = (-math.inf, math.inf)
@@ -170,11 +171,11 @@ class Joint(Portable):
         """The symbols in transforms and passive parts."""
         return ca.symvar(ca.vertcat(ca.vec(self.before), ca.vec(self.after), self.passive.values))
 
-    @property
+    @cached_property
     def turns(self) -> bool:
         return bool(self.screw.angular.any())
 
-    @property
+    @cached_property
     def slides(self) -> bool:
         return bool(self.screw.linear.any())
 

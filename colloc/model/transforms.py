@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from colloc.support.checks import InputError, angles, quoted, spelt, symbolic, vector
+
+_LAST_ROW = ca.SX(np.array([[0.0, 0.0, 0.0, 1.0]]))
 
 
 @spelt
@@ -41,7 +44,7 @@ def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
 
 def homogeneous(rotation: ca.SX, translation: ca.SX) -> ca.SX:
     """4x4 transform from a 3x3 rotation and a translation."""
-    return ca.vertcat(ca.horzcat(rotation, translation), ca.SX(np.array([[0.0, 0.0, 0.0, 1.0]])))
+    return ca.vertcat(ca.horzcat(rotation, translation), _LAST_ROW)
 
 
 def inverse(transform: ca.SX) -> ca.SX:
@@ -52,9 +55,16 @@ def inverse(transform: ca.SX) -> ca.SX:
 
 def axis_rotation(axis: np.ndarray, cosine: ca.SX, sine: ca.SX) -> ca.SX:
     """Rotation about a constant unit axis (Rodrigues)."""
-    k = ca.SX(np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]]))
+    along, across, turning = _about(*axis.tolist())
+    return along + cosine * across + sine * turning
+
+
+@lru_cache(maxsize=256)
+def _about(*axis: float) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """The matrices of Rodrigues' formula for an axis: along it, across it, and the cross product with it."""
+    x, y, z = axis
     along = ca.SX(np.outer(axis, axis))
-    return along + cosine * (ca.SX.eye(3) - along) + sine * k
+    return along, ca.SX.eye(3) - along, ca.SX(np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]))
 
 
 def rotation_about(axis: int, angle: ca.SX) -> ca.SX:
@@ -66,9 +76,10 @@ def rigid(name: str, transform: Any) -> ca.SX:
     """A homogeneous transform of numbers or symbols; InputError for numbers that are not rigid."""
     matrix = symbolic(name, transform, (4, 4))
     if matrix.is_constant():
-        numbers = np.array(ca.DM(matrix))
+        numbers = ca.evalf(matrix).full()
         rotation = numbers[:3, :3]
-        orthogonal = np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9) and np.linalg.det(rotation) > 0
+        skewed = np.abs(rotation @ rotation.T - np.eye(3)) > 1e-9 + 1e-5 * np.eye(3)
+        orthogonal = not skewed.any() and np.linalg.det(rotation) > 0
         if not orthogonal or not np.array_equal(numbers[3], [0, 0, 0, 1]):
             raise InputError(f"{name} must be a rigid homogeneous transform, got\n{numbers}")
     return matrix

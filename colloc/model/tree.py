@@ -766,4 +766,4 @@ def _gyration(body: Body) -> float:
 
 
 def _norm(vector: ca.SX) -> float:
-    return float(np.linalg.norm(np.array(ca.DM(vector))))
+    return float(np.linalg.norm(ca.evalf(vector).full()))

@@ -429,7 +429,9 @@ def symbols(name: str, value: Any, shape: tuple[int, ...]) -> ca.SX:
 def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
     """SX matrix of `shape` from numbers, symbols or nested sequences of both; numbers must be finite."""
     try:
-        if isinstance(value, ca.SX | ca.DM):
+        if isinstance(value, ca.SX):
+            matrix = +value  # a copy, in a tenth of the time that the constructor takes
+        elif isinstance(value, ca.DM):
             matrix = ca.SX(value)
         elif isinstance(value, list | tuple):
             matrix = ca.SX(ca.vertcat(*(_symbolic_row(name, row) for row in value)))
@@ -439,10 +441,18 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
         raise InputError(f"{name} must be {_shape_text(shape)}, numbers or SX symbols, got {quoted(value)}") from None
     if matrix.shape != shape:
         raise InputError(f"{name} must be {_shape_text(shape)}, got {quoted(value)}")
-    entries = [matrix.nz[k] for k in range(matrix.nnz())]
-    if not all(math.isfinite(float(entry)) for entry in entries if entry.is_constant()):
+    if not _is_finite(matrix):
         raise InputError(f"{name} must be finite, got {quoted(value)}")
     return matrix
+
+
+def _is_finite(matrix: ca.SX) -> bool:
+    """Whether all numbers among the entries of a matrix are finite."""
+    if matrix.is_symbolic():
+        return True
+    if matrix.is_constant():
+        return matrix.is_regular()
+    return all(entry.is_regular() for entry in matrix.nonzeros() if entry.is_constant())
 
 
 def _symbolic_row(name: str, row: Any) -> ca.SX:
