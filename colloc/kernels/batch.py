@@ -74,7 +74,7 @@ def unrolled(
     """Nonzeros of every result of a function by CasADi's virtual machine, as in `Batch.evaluate`."""
     results = out or [np.zeros((samples, function.nnz_out(k))) for k in range(function.n_out())]
     # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
-    buffer, trigger = function.map(samples).buffer()
+    buffer, trigger = (function if samples == 1 else function.map(samples)).buffer()
     for k, array in enumerate(inputs):
         buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
     for k, array in enumerate(results):

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
+from colloc.muscles.curves import MuscleCurves
 from colloc.muscles.muscle import Muscle
 
 
@@ -93,8 +95,12 @@ class Numbers:
 
     def curve(self, name: str, values: ca.SX) -> ca.SX:
         """A curve of each muscle at its value."""
-        pairs = zip(self._muscles, ca.vertsplit(values), strict=True)
-        return ca.vertcat(*(getattr(muscle.curves, name)(value) for muscle, value in pairs))
+        alike: dict[MuscleCurves, list[int]] = {}  # muscles with the same curves share the calls
+        for k, muscle in enumerate(self._muscles):
+            alike.setdefault(muscle.curves, []).append(k)
+        column = ca.vertcat(*(getattr(curves, name)(values[of_all]) for curves, of_all in alike.items()))
+        places = [k for of_all in alike.values() for k in of_all]
+        return column if len(alike) == 1 else column[np.argsort(places).tolist()]
 
 
 def with_rigid_tendon(numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX) -> Fibers:
