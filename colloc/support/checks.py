@@ -452,7 +452,8 @@ def _is_finite(matrix: ca.SX) -> bool:
         return True
     if matrix.is_constant():
         return matrix.is_regular()
-    return all(entry.is_regular() for entry in matrix.nonzeros() if entry.is_constant())
+    entries: list[Any] = matrix.nonzeros()
+    return all(entry.is_regular() for entry in entries if entry.is_constant())
 
 
 def _symbolic_row(name: str, row: Any) -> ca.SX:

@@ -78,11 +78,13 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
         above, places = zip(*_carriers(model, j), strict=True)
         screw, rate, second, turn = (_rows(of, above) for of in (screws, rates, seconds, turns))
         for entries, wrench in ((dq, by_q), (dqd, by_qd), (dqdd, by_qdd)):
-            entries |= zip(((row, column) for row in places), (screw @ wrench).elements(), strict=True)
+            values = ca.vertsplit(ca.densify(screw @ wrench))
+            entries |= {(row, column): value for row, value in zip(places, values, strict=True)}
         dqdd |= {(column, row): dqdd[row, column] for row in places}
         torque = rate[:, :3] @ coriolis + screw[:, :3] @ loading + second @ by_qdd
-        for entries, values in ((dq, torque), (dqd, turn @ coriolis + rate @ by_qdd)):
-            entries |= {(column, row): value for row, value in zip(places[1:], values.elements()[1:], strict=True)}
+        for entries, torques in ((dq, torque), (dqd, turn @ coriolis + rate @ by_qdd)):
+            values = ca.vertsplit(ca.densify(torques))
+            entries |= {(column, row): value for row, value in zip(places[1:], values[1:], strict=True)}
     blocks = [_sparse(model.n, entries) for entries in (dq, dqd, dqdd)]
     return Sensitivities(*ca.cse([ca.vertcat(*tau), *blocks]))  # joints with parallel axes share products
 
