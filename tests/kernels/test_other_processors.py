@@ -97,14 +97,26 @@ def test_every_operation(executable):
     compare(found, function, samples, 1e-14)
 
 
-def test_arithmetic_has_the_same_bits_on_all_processors(executable, tmp_path):
+def test_arithmetic_has_the_same_bits_on_all_processors(executable):
     """Sums of products are rounded once; only functions of the C library may differ."""
     rng = np.random.default_rng(5)
     function = random_arithmetic(rng, calls=False)
     samples = rng.uniform(-1, 1, (5, LANES, 6))
     (found,) = answers(executable, [function], [samples])
-    here = with_code(Kernel(function), tmp_path).evaluate("f", [samples.reshape(-1, 6)])
+    here = with_code(Kernel(function), executable.parent).evaluate("f", [samples.reshape(-1, 6)])
     np.testing.assert_array_equal(found[:, 1].transpose(0, 2, 1).reshape(10, -1), np.hstack(here))
+
+
+def test_functions_of_the_c_library_differ_by_few_ulp(executable):
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    results = [f(x) for f in UNARY.values()] + [f(x, y) for f in BINARY.values()]
+    function = ca.Function("f", [x, y], [ca.vertcat(*results)])
+    samples = np.random.default_rng(6).uniform(0, 1, (100, LANES, 2))
+    (found,) = answers(executable, [function], [samples])
+    there, flat = found[:, 1].transpose(0, 2, 1).reshape(200, -1), samples.reshape(-1, 2)
+    (here,) = with_code(Kernel(function), executable.parent).evaluate("f", [flat[:, :1].copy(), flat[:, 1:].copy()])
+    np.testing.assert_array_equal(np.isnan(there), np.isnan(here))
+    np.testing.assert_array_max_ulp(np.nan_to_num(there), np.nan_to_num(here), maxulp=4)
 
 
 def test_the_factorisation(tmp_path):
