@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests import tiers
+from tests.support.platforms import stand_in_for_modules
 
+stand_in_for_modules()
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell starts in the background
