@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import tiers
-from tests.support.platforms import stand_in_for_modules
+from tests.platforms import stand_in_for_modules
 
 stand_in_for_modules()
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -190,7 +190,8 @@ class NativeStep:
             for i, name in enumerate(results):
                 buffer.set_res(i, memory[name].data)  # pyright: ignore[reportCallIssue]
             self._buffers.append((function, buffer, trigger))
-        library = ctypes.CDLL(str(next(Path(ca.__file__).parent.glob("libcasadi.*[!0-9]"))))
+        names = (Path(ca.__file__).parent / f"libcasadi.{suffix}" for suffix in ("so", "dylib", "dll"))
+        library = ctypes.CDLL(str(next(path for path in names if path.exists())))
         evaluate = ctypes.cast(getattr(library, _EVALUATE), _POINTER)
         self._evaluators = _Functions(evaluate, *(_raw(buffer) for _, buffer, _ in self._buffers))
 
