@@ -17,7 +17,7 @@ operations of 4: no more than 60 bytes. A call comes after the stores of all reg
 #define MOST_BYTES (12 * (REGISTERS + 8))
 
 #define NEAR 4096 /* places that a load or store can tell apart */
-enum { X16 = 16, X19 = 19, X20 = 20, X21 = 21 };
+enum { X16 = 16, X19 = 19, X20 = 20, X21 = 21, LOAD = 0x400000 };
 
 static void encode(struct encoder *e, uint32_t word) { memcpy(e->to, &word, 4), e->to += 4; }
 
@@ -28,7 +28,7 @@ static void constant(struct encoder *e, int32_t value, int x)
     encode(e, 0x72a00000 | value >> 16 << 5 | x);      /* movk, shifted by 16 */
 }
 
-/* A load, or a store with this bit less: of the vector register r at a place of the pool. */
+/* A load of the vector register r from a place of the pool, or a store, by a bit of the instruction. */
 static void reach(struct encoder *e, uint32_t load, int r, int32_t place)
 {
     int32_t further = place - e->first;
@@ -51,7 +51,7 @@ static void three(struct encoder *e, enum instruction name, int result, int firs
 static void put(struct encoder *e, enum instruction name, int result, int first, struct operand last)
 {
     if (name == STORE || last.pool) {
-        reach(e, name == STORE ? 0 : 0x400000, result, last.place);
+        reach(e, name == STORE ? 0 : LOAD, result, last.place);
     } else if (name == MOVE) {
         three(e, name, result, last.place, last.place);
     } else if (name == SQRT || name == NEGATE || name == MAGNITUDE) {

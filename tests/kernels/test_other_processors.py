@@ -1,9 +1,10 @@
-"""Machine code of 64-bit ARM under emulation: bit by bit what the interpreter computes there."""
+"""Programs on other processors, under emulation: machine code of 64-bit ARM, and the interpreter of RISC-V."""
 
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -16,28 +17,45 @@ from colloc.kernels.source import interpreter_source
 from tests.kernels.test_kernels import BINARY, SPECIAL, UNARY, columns, random_function
 from tests.kernels.test_machine_code import random_arithmetic, with_code
 
-COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 LANES = 2
 ROOT = Path(__file__).parents[2]
-_missing = [name for name in (COMPILER, EMULATOR) if shutil.which(name) is None]
-pytestmark = pytest.mark.skipif(bool(_missing), reason=f"without {' and '.join(_missing)}")
 
 
-@pytest.fixture(scope="module")
-def executable(tmp_path_factory) -> Path:
-    """The interpreter with its writer of machine code, and a main program."""
-    folder = tmp_path_factory.mktemp("arm")
-    main = Path(__file__).parent / "native" / "programs.c"
-    (folder / "all.c").write_text("\n".join([interpreter_source(LANES, {}), main.read_text()]))
-    return compiled([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno"], folder / "all.c", folder / "all")
+class Emulated(NamedTuple):
+    """A processor other than this one, and whether programs become machine code on it."""
+
+    name: str
+    writes_code: bool
+
+    def compile(self, flags: Sequence[str], source: Path) -> None:
+        """A program beside a C file that needs no other file; skips the test without the tools."""
+        compiler = f"{self.name}-linux-gnu-gcc"
+        for tool in (compiler, f"qemu-{self.name}"):
+            if shutil.which(tool) is None:
+                pytest.skip(f"without {tool}")
+        words = [compiler, *flags, "-Wall", "-Wextra", "-Werror", "-static", "-pthread", str(source), "-lm"]
+        target = str(source.with_suffix(""))
+        run = subprocess.run([*words, "-o", target], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+
+    def run(self, program: Path, *words: str, asked: bytes = b"") -> bytes:
+        """Standard output of a program."""
+        run = subprocess.run([f"qemu-{self.name}", str(program), *words], input=asked, capture_output=True, check=False)
+        assert run.returncode == 0, run.stdout[-1000:] + run.stderr
+        return run.stdout
 
 
-def compiled(flags: Sequence[str], source: Path, target: Path) -> Path:
-    """A program for ARM that needs no other file."""
-    words = [COMPILER, *flags, "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-o", target, source, "-lm"]
-    run = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return target
+ARM, RISC_V = Emulated("aarch64", True), Emulated("riscv64", False)
+
+
+@pytest.fixture(scope="module", params=[ARM, RISC_V], ids=lambda processor: processor.name)
+def processor(request, tmp_path_factory) -> tuple[Emulated, Path]:
+    """One with a program: the interpreter with its writer of machine code, and a main program."""
+    folder = tmp_path_factory.mktemp(request.param.name)
+    main = (ROOT / "tests/kernels/native/programs.c").read_text(encoding="utf-8")
+    (folder / "all.c").write_text(interpreter_source(LANES, {}) + main, encoding="utf-8")
+    request.param.compile([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno"], folder / "all.c")
+    return request.param, folder / "all"
 
 
 def question(function: ca.Function, samples: np.ndarray) -> bytes:
@@ -52,14 +70,16 @@ def question(function: ca.Function, samples: np.ndarray) -> bytes:
     return np.array(head, dtype=np.int64).tobytes() + placed.tobytes() + given.tobytes()
 
 
-def answers(executable: Path, functions: list[ca.Function], samples: list[np.ndarray]) -> list[np.ndarray]:
-    """Outputs, shape (samples, 2, outputs, LANES), of the interpreter and of the machine code."""
+def answers(
+    processor: tuple[Emulated, Path], functions: list[ca.Function], samples: list[np.ndarray]
+) -> list[np.ndarray]:
+    """Outputs, shape (samples, 2, outputs, LANES), of the interpreter and of the machine code, if there is any."""
+    emulated, program = processor
     asked = b"".join(map(question, functions, samples))
-    run = subprocess.run([EMULATOR, str(executable)], input=asked, capture_output=True, check=False)
-    assert run.returncode == 0, run.stderr
+    found = emulated.run(program, *([] if emulated.writes_code else ["interpreter"]), asked=asked)
     sizes = [sum(f.nnz_out(k) for k in range(f.n_out())) for f in functions]
     shapes = [(len(x), 2, size, LANES) for x, size in zip(samples, sizes, strict=True)]
-    parts = np.split(np.frombuffer(run.stdout), np.cumsum([np.prod(shape) for shape in shapes])[:-1])
+    parts = np.split(np.frombuffer(found), np.cumsum([np.prod(shape) for shape in shapes])[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -74,18 +94,18 @@ def compare(found: np.ndarray, function: ca.Function, samples: np.ndarray, toler
     np.testing.assert_allclose(values, expected, rtol=tolerance, atol=tolerance)
 
 
-def test_random_functions(executable):
+def test_random_functions(processor):
     """More values than registers, more of them than a load can tell apart, and calls between them."""
     rng = np.random.default_rng(0)
     functions = [random_arithmetic(rng) for _ in range(30)]
     functions += [random_function(rng, operations) for operations in (3, 40, 300, 3000, 8000)]
     sizes = [sum(f.nnz_in(k) for k in range(f.n_in())) for f in functions]
     samples = [rng.uniform(-1, 1, (3, LANES, size)) for size in sizes]
-    for found, function, x in zip(answers(executable, functions, samples), functions, samples, strict=True):
+    for found, function, x in zip(answers(processor, functions, samples), functions, samples, strict=True):
         compare(found, function, x, 1e-9)
 
 
-def test_every_operation(executable):
+def test_every_operation(processor):
     """On numbers, infinite and undefined ones."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     results = [f(x) for f in UNARY.values()] + [f(x, y) for f in BINARY.values()]
@@ -93,42 +113,42 @@ def test_every_operation(executable):
     special = np.array(np.meshgrid(SPECIAL, SPECIAL)).reshape(2, -1)
     ordinary = 3 * np.random.default_rng(1).standard_normal((2, 60))
     samples = np.hstack([special, ordinary]).T.reshape(-1, LANES, 2)
-    (found,) = answers(executable, [function], [samples])
+    (found,) = answers(processor, [function], [samples])
     compare(found, function, samples, 1e-14)
 
 
-def test_arithmetic_has_the_same_bits_on_all_processors(executable):
+def test_arithmetic_has_the_same_bits_on_all_processors(processor):
     """Sums of products are rounded once; only functions of the C library may differ."""
     rng = np.random.default_rng(5)
     function = random_arithmetic(rng, calls=False)
     samples = rng.uniform(-1, 1, (5, LANES, 6))
-    (found,) = answers(executable, [function], [samples])
-    here = with_code(Kernel(function), executable.parent).evaluate("f", [samples.reshape(-1, 6)])
+    (found,) = answers(processor, [function], [samples])
+    here = with_code(Kernel(function), processor[1].parent).evaluate("f", [samples.reshape(-1, 6)])
     np.testing.assert_array_equal(found[:, 1].transpose(0, 2, 1).reshape(10, -1), np.hstack(here))
 
 
-def test_functions_of_the_c_library_differ_by_few_ulp(executable):
+def test_functions_of_the_c_library_differ_by_few_ulp(processor):
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     results = [f(x) for f in UNARY.values()] + [f(x, y) for f in BINARY.values()]
     function = ca.Function("f", [x, y], [ca.vertcat(*results)])
     samples = np.random.default_rng(6).uniform(0, 1, (100, LANES, 2))
-    (found,) = answers(executable, [function], [samples])
+    (found,) = answers(processor, [function], [samples])
     there, flat = found[:, 1].transpose(0, 2, 1).reshape(200, -1), samples.reshape(-1, 2)
-    (here,) = with_code(Kernel(function), executable.parent).evaluate("f", [flat[:, :1].copy(), flat[:, 1:].copy()])
+    (here,) = with_code(Kernel(function), processor[1].parent).evaluate("f", [flat[:, :1].copy(), flat[:, 1:].copy()])
     np.testing.assert_array_equal(np.isnan(there), np.isnan(here))
     np.testing.assert_array_max_ulp(np.nan_to_num(there), np.nan_to_num(here), maxulp=4)
 
 
 def test_the_factorisation(tmp_path):
     """Its test in C: random systems against dense linear algebra."""
-    native, sources = ROOT / "tests/solver/native/multifrontal.c", ROOT / "colloc/solver/multifrontal"
-    compiled(["-O1", "-std=gnu11", "-Wno-unused", f"-I{sources}"], native, tmp_path / "test")
-    run = subprocess.run([EMULATOR, str(tmp_path / "test"), "5"], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
+    source = tmp_path / "test.c"
+    source.write_text((ROOT / "tests/solver/native/multifrontal.c").read_text(encoding="utf-8"), encoding="utf-8")
+    ARM.compile(["-O1", "-std=gnu11", "-Wno-unused", f"-I{ROOT / 'colloc/solver/multifrontal'}"], source)
+    ARM.run(source.with_suffix(""), "5")
 
 
 @pytest.mark.parametrize("source", ["solver/lanes.c", "control/step.c"])
-def test_other_code_compiles(source):
-    words = [COMPILER, "-O3", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", str(ROOT / "colloc" / source)]
-    run = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+def test_other_code_compiles(source, tmp_path):
+    code = (ROOT / "colloc" / source).read_text(encoding="utf-8")
+    (tmp_path / "test.c").write_text(f"{code}\nint main(void) {{ return 0; }}\n", encoding="utf-8")
+    ARM.compile(["-O3"], tmp_path / "test.c")
