@@ -1,6 +1,8 @@
 """Tables of the comparison with other tools, from the numbers of its full run."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from colloc.studies.benchmarks.peers.comparison import COSTLIER, MISS, MISSES, excess
 
@@ -18,6 +20,7 @@ NAMES = {
     "toppra": "TOPPRA",
     "asset": "ASSET",
     "yapss": "yapss",
+    "acados": "acados",
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }
@@ -26,6 +29,7 @@ PROBLEMS = {
     "two_link_effort": "two links, effort",
     "two_link_time": "two links, fastest",
     "cart_pole": "cart and pole, swing-up",
+    "cart_pole_64": "cart and pole, 64 intervals",
     "three_link_effort": "three links, effort",
     "three_link_time": "three links, fastest",
     "squat": "squat to stand",
@@ -37,6 +41,9 @@ PROBLEMS = {
     "panda_effort": "Panda, effort",
     "panda_time": "Panda, fastest",
     "hop": "hop",
+    "goddard": "Goddard's rocket",
+    "alp_rider": "alp rider",
+    "delta_iii": "Delta III",
 }
 NARROW = {"toppra"}  # on its straight line alone
 
@@ -85,6 +92,8 @@ def summary(numbers: Mapping[str, float]) -> str:
     """The fastest tool of every problem that gives the same answer, and colloc."""
     rows = []
     for problem, name in PROBLEMS.items():
+        if f"{problem}.best" not in numbers:
+            continue
         same = [tool for tool in tools(numbers, problem) if not verdict(numbers, problem, tool)]
         others = [tool for tool in same if not tool.startswith("colloc")]
 
@@ -99,6 +108,30 @@ def summary(numbers: Mapping[str, float]) -> str:
     return markdown(header, rows)
 
 
+def behind(numbers: Mapping[str, float]) -> dict[str, list[tuple[str, str]]]:
+    """By problem, the tools that have the same answer sooner than colloc, with "cold" or "warm"."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for problem in PROBLEMS:
+        same = [tool for tool in tools(numbers, problem) if not verdict(numbers, problem, tool)]
+        ours = [tool for tool in same if tool.startswith("colloc")]
+        for kind in ("cold", "warm"):
+            best = min((seconds(numbers, problem, tool, kind) for tool in ours), default=float("inf"))
+            sooner = [tool for tool in same if tool not in ours and seconds(numbers, problem, tool, kind) < best]
+            found.setdefault(problem, []).extend((tool, kind) for tool in sooner)
+    return {problem: pairs for problem, pairs in found.items() if pairs}
+
+
+def reasons(numbers: Mapping[str, float]) -> str:
+    """The problems in which another tool is sooner, and why; KeyError for a problem without a reason."""
+    why = tomllib.loads((Path(__file__).parent.parent / "tables" / "compared.toml").read_text())["reasons"]
+    rows = []
+    for problem, pairs in behind(numbers).items():
+        named = {tool: [kind for other, kind in pairs if other == tool] for tool, _ in pairs}
+        sooner = ", ".join(f"{NAMES[tool]} ({' and '.join(kinds)})" for tool, kinds in named.items())
+        rows.append((PROBLEMS[problem], sooner, why[problem]))
+    return markdown(("", "sooner than colloc", "why"), rows)
+
+
 def dynamics(numbers: Mapping[str, float]) -> str:
     """Microseconds of the 43-DOF human's inverse dynamics."""
     keys = ("torque_us", "derivatives_us", "difference")
@@ -108,10 +141,11 @@ def dynamics(numbers: Mapping[str, float]) -> str:
 
 
 def tables(numbers: Mapping[str, float]) -> dict[str, str]:
-    """All tables in Markdown, by problem, with "summary" and "human43"."""
-    made = {"summary": summary(numbers), "human43": dynamics(numbers)}
+    """All tables in Markdown, by problem, with "summary", "reasons" and "human43"."""
+    made = {"summary": summary(numbers), "reasons": reasons(numbers), "human43": dynamics(numbers)}
     for problem in PROBLEMS:
-        made[problem] = markdown(HEADER, [cells(numbers, problem, tool) for tool in tools(numbers, problem)])
+        rows = [cells(numbers, problem, tool) for tool in tools(numbers, problem)]
+        made[problem] = markdown(HEADER, rows) if rows else "*Not in the run that is kept.*"
     return made
 
 

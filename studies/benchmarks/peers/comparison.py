@@ -33,6 +33,7 @@ import numpy as np
 import colloc as co
 from colloc.models.human43 import human43
 from colloc.studies.benchmarks.peers import (
+    with_acados,
     with_asset,
     with_colloc,
     with_colloc_grid,
@@ -49,8 +50,9 @@ from colloc.studies.benchmarks.peers import (
     with_yapss,
 )
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
-from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, steps, walks, written
+from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks, written
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
+from colloc.studies.benchmarks.peers.truth_of_states import judged_alp_rider, judged_delta_iii, judged_goddard
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.results import commit, machine
 from colloc.support.display import Table
@@ -68,6 +70,7 @@ TOOLS: dict[str, ModuleType] = {
     "toppra": with_toppra,
     "asset": with_asset,
     "yapss": with_yapss,
+    "acados": with_acados,
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }
@@ -80,6 +83,7 @@ LONG = 600.0  # s, of an answer that is not asked for again to be timed
 SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
+JUDGES |= {"goddard": judged_goddard, "alp_rider": judged_alp_rider, "delta_iii": judged_delta_iii}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "claimed cost", "true cost", "costlier", "off by", "claims")
@@ -189,7 +193,8 @@ def climbed(
         said = asked(str(module.__file__), work, problem, grid, 0, patience(work, problem))
         return {"said": said, "truth": JUDGES[work](problem, said) if "cost" in said else None}
 
-    for grid in range(min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))):
+    most = 1 if problem.get("intervals") else min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))
+    for grid in range(most):
         kept = answers.get(f"{problem['name']}.{tool}.{grid}", partial(ask, grid))
         said, truth = kept["said"], kept["truth"] and Truth(*kept["truth"])
         runs.append(Run(tool, str(problem["name"]), grid, said, truth))
@@ -273,7 +278,7 @@ def stated(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
     for work, every in families.items():
         if name in every:
             return work, written(name, every[name], folder)
-    return name, asdict(Hop()) | {"name": name}
+    return name, asdict(SINGLE[name]) | {"name": name}
 
 
 def motion(
@@ -363,7 +368,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
-    every = [*problems(), "hop", *rises(), *steps(), *walks()]
+    every = [*problems(), *SINGLE, *rises(), *steps(), *walks()]
     names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
     for word, known in ((only, TOOLS), (names, [*every, "human43"])):
         if strange := set(word) - set(known):

@@ -20,6 +20,7 @@ import colloc as co
 from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import STRAIN, WIDTH, squat_to_stand
+from colloc.studies.classics.published import rockets
 from colloc.studies.walking.by_muscles import SPEED, mirrored
 from colloc.studies.walking.tracking_by_muscles import LIMITS, LUMBAR, published
 
@@ -67,6 +68,8 @@ class Reach:
         Of the duration that is free, which lies between a tenth of it and five times it.
     position, speed : tuple of float
         Largest of every joint, either way.
+    intervals : int, optional
+        Number of equal intervals that every tool must take; None if each chooses its grid.
     """
 
     links: tuple[Link, ...]
@@ -78,6 +81,7 @@ class Reach:
     guess: float
     position: tuple[float, ...]
     speed: tuple[float, ...]
+    intervals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,114 @@ class Hop:
     duration: float = 0.6
     weight: float = 100.0
     gravity: float = 9.81
+
+
+@dataclass(frozen=True)
+class Goddard:
+    """A sounding rocket that rises as high as its fuel takes it, in feet, slugs, pounds and seconds.
+
+    Bryson and Ho (1975), with the numbers of Betts (2010). The cost is minus the largest height.
+
+    Parameters
+    ----------
+    thrust : float
+        Largest.
+    exhaust : float
+        Speed of the exhaust.
+    drag, scale : float
+        Drag is ``drag * v**2 * exp(-h / scale)``.
+    gravity : float
+    mass, empty : float
+        At the begin, and without fuel.
+    durations : tuple of float
+        Least and largest.
+    guess : float
+        Of the duration.
+    """
+
+    thrust: float = 193.044
+    exhaust: float = 1580.9425279876559
+    drag: float = 5.49153484923381010e-5
+    scale: float = 23800.0
+    gravity: float = 32.174
+    mass: float = 3.0
+    empty: float = 1.0
+    durations: tuple[float, float] = (10.0, 100.0)
+    guess: float = 40.0
+
+
+@dataclass(frozen=True)
+class AlpRider:
+    """A linear system with a fast growing mode, whose state stays outside of a sphere with four peaks in time.
+
+    Betts (2010), section 10.2. The cost is the integral of ``100 x'x + 0.01 u'u``.
+
+    Parameters
+    ----------
+    matrix, control : tuple of tuple of float
+        Of the rates ``matrix x + control u``.
+    start, end : tuple of float
+    peaks : tuple of tuple of float
+        Height, time and sharpness of each; ``x'x`` is at least the sum of ``height exp(-sharpness (t - time)**2)`` and
+        `floor`.
+    floor, duration : float
+    """
+
+    matrix: tuple[tuple[float, ...], ...] = ((-10, 0, 0, 0), (0, -2, 0, 0), (0, 0, -3, 5), (0, 0, 5, -3))
+    control: tuple[tuple[float, ...], ...] = ((1, 1), (1, 2), (1, -1), (1, 3))
+    start: tuple[float, ...] = (2.0, 1.0, 2.0, 1.0)
+    end: tuple[float, ...] = (2.0, 3.0, 1.0, -2.0)
+    peaks: tuple[Triple, ...] = ((3, 3, 12), (3, 6, 10), (3, 10, 6), (8, 15, 4))
+    floor: float = 0.01
+    duration: float = 20.0
+
+
+@dataclass(frozen=True)
+class DeltaIII:
+    """A launcher of four phases to a transfer orbit, with the most mass that arrives, in kg, m and s.
+
+    Betts (2010), section 7.2: six boosters and the first stage burn, then three boosters and the first stage, then that
+    alone, and the second stage as long as it must. The unknown is the direction of the thrust. The cost is minus the
+    mass at the end.
+
+    Parameters
+    ----------
+    force, flow : tuple of float
+        Thrust and mass flow of the phases.
+    mass : tuple of float
+        At the begin of each phase.
+    durations : tuple of float
+        Of the first three phases, and the largest of the fourth.
+    payload : float
+        Least mass at the end.
+    orbit : tuple of float
+        Semimajor axis, eccentricity, inclination, ascending node and argument of the perigee.
+    site, speed : tuple of float
+        Place and velocity at the launch.
+    perigee : tuple of tuple of float
+        Place and velocity at the perigee of the orbit, where the search may begin.
+    gravity, radius, turn : float
+        Of the earth: gravitational parameter, radius, angular velocity.
+    drag : float
+        Half the product of density on the ground, area and coefficient of drag.
+    scale : float
+        Of the height at which the density falls to 1/e.
+    """
+
+    force: tuple[float, ...]
+    flow: tuple[float, ...]
+    mass: tuple[float, ...]
+    durations: tuple[float, ...]
+    payload: float
+    orbit: tuple[float, ...]
+    site: tuple[float, ...]
+    speed: tuple[float, ...]
+    perigee: tuple[tuple[float, ...], ...]
+    gravity: float = 3.986012e14
+    radius: float = 6378145.0
+    turn: float = 7.29211585e-5
+    drag: float = 0.5 * 1.225 * 4 * pi * 0.5
+    scale: float = 7200.0
 
 
 @dataclass(frozen=True)
@@ -481,10 +593,12 @@ def problems() -> dict[str, Reach]:
     drives, speeds = (87.0,) * 4 + (12.0,) * 3, (2.175,) * 4 + (2.61,) * 3
     moved = ((0.0, -0.8, 0.0, -2.2, 0.0, 1.6, 0.8), (1.0, 0.3, -0.5, -1.2, 0.6, 2.2, -0.4))
     swing = ((0.0, -2.0), (1.0, -1.0))
+    cart = reach(CART_POLE, ((0.0, 0.0), (1.0, pi)), (20.0, 0.0), 2.0, position=(2.0, inf))
     return {
         "two_link_time": reach(TWO, swing, (10.0, 10.0), gravity=(0, 0, 0)),
         "two_link_effort": reach(TWO, swing, (10.0, 10.0), 1.0, gravity=(0, 0, 0)),
-        "cart_pole": reach(CART_POLE, ((0.0, 0.0), (1.0, pi)), (20.0, 0.0), 2.0, position=(2.0, inf)),
+        "cart_pole": cart,
+        "cart_pole_64": replace(cart, intervals=64),
         "acrobot": reach(ACROBOT, ((-pi / 2, 0.0), (pi / 2, 0.0)), (0.0, 100.0), 2.0),
         "three_link_effort": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 5.0, 2.0), 1.0, speed=(5.0,) * 3),
         "three_link_time": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 6.0, 2.5)),
@@ -492,6 +606,35 @@ def problems() -> dict[str, Reach]:
         "panda_effort": reach(arm(), moved, drives, 1.0, gravity=weight, speed=speeds),
         "panda_time": reach(arm(), moved, drives, gravity=weight, speed=speeds),
     }
+
+
+def launcher() -> DeltaIII:
+    """The numbers of the launcher."""
+    (booster, booster_fuel), (first, first_fuel), (second, second_fuel) = rockets.BOOSTER, rockets.FIRST, rockets.SECOND
+    (push, first_push, second_push), (burn, first_burn, second_burn) = rockets.THRUSTS, rockets.BURNS
+    share = burn / first_burn * first_fuel
+    flows = (booster_fuel / burn, first_fuel / first_burn, second_fuel / second_burn)
+    whole = 9 * booster + first + second + rockets.PAYLOAD
+    three = whole - 6 * booster - share
+    alone = three - 3 * booster - share
+    upper = alone - (first_fuel - 2 * share) - (first - first_fuel)
+    place, velocity = rockets.perigee()
+    return DeltaIII(
+        (6 * push + first_push, 3 * push + first_push, first_push, second_push),
+        (6 * flows[0] + flows[1], 3 * flows[0] + flows[1], flows[1], flows[2]),
+        (whole, three, alone, upper),
+        (burn, burn, first_burn - 2 * burn, second_burn),
+        rockets.PAYLOAD,
+        rockets.ORBIT,
+        rockets.SITE,
+        rockets.SPEED,
+        (tuple(place.tolist()), tuple(velocity.tolist())),
+    )
+
+
+SINGLE: dict[str, Hop | Goddard | AlpRider | DeltaIII] = {
+    "hop": Hop(), "goddard": Goddard(), "alp_rider": AlpRider(), "delta_iii": launcher(),
+}  # fmt: skip
 
 
 def urdf(

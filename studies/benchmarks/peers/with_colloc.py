@@ -17,6 +17,8 @@ def chebyshev(count: int) -> Any:
 
 def reach(arm: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     """From rest to rest, on a curve or refined until the tolerance is met."""
+    if curve is None and arm.intervals:
+        return {"unfit": "a grid of its own"}
     tol = TOLERANCES[effort] if curve is None else None
     # [reach
     import casadi as ca
@@ -46,11 +48,7 @@ def reach(arm: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         "edges": edges.tolist(),
         "inside": inside.tolist(),
         "torque": solution.at(at.ravel()).tau.reshape(*at.shape, -1).tolist(),
-        "cost": float(solution.cost),
-        "iterations": int(solution.iterations),
-        "solved": solution.status is co.solver.Status.SOLVED,
-        "status": solution.status.name,
-    }
+    } | said(solution)
 
 
 def hop(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
@@ -90,11 +88,7 @@ def hop(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         parts.append({"edges": (edges - edges[0]).tolist(), "inside": inside.tolist(), "torque": torque.tolist()})
     return {
         "phases": parts,
-        "cost": float(solution.cost),
-        "iterations": int(solution.iterations),
-        "solved": solution.status is co.solver.Status.SOLVED,
-        "status": solution.status.name,
-    }
+    } | said(solution)
 
 
 def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
@@ -151,11 +145,7 @@ def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         "inside": inside.tolist(),
         "torque": signals.reshape(edges.size - 1, inside.size, -1).tolist(),
         "state": state.tolist(),
-        "cost": float(solution.cost),
-        "iterations": int(solution.iterations),
-        "solved": solution.status is co.solver.Status.SOLVED,
-        "status": solution.status.name,
-    }
+    } | said(solution)
 
 
 def step(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
@@ -198,11 +188,7 @@ def step(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         "inside": inside.tolist(),
         "torque": solution.at(at.ravel()).tau.reshape(*at.shape, -1).tolist(),
         "state": np.concatenate([begin.q, begin.qd]).tolist(),
-        "cost": float(solution.cost),
-        "iterations": int(solution.iterations),
-        "solved": solution.status is co.solver.Status.SOLVED,
-        "status": solution.status.name,
-    }
+    } | said(solution)
 
 
 def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
@@ -282,6 +268,158 @@ def handed_over(solution: Any, motors: Any) -> dict[str, Any]:
         "inside": inside.tolist(),
         "torque": signals.reshape(edges.size - 1, inside.size, -1).tolist(),
         "state": np.hstack([ends.q, ends.qd, ends.activation]).tolist(),
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status.name == "SOLVED",
+        "status": solution.status.name,
+    }
+
+
+def goddard(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """As high as the fuel takes it; see `Goddard`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [goddard
+    import casadi as ca
+
+    import colloc as co
+
+    def drag(now):
+        return task.drag * now.v**2 * ca.exp(-now.h / task.scale)
+
+    problem = co.Problem(
+        co.Model.empty(),
+        co.Free(*task.durations, guess=task.guess),
+        -1.0 * co.final_cost(lambda now: now.h),
+        [co.initial(states={"h": 0.0, "v": 0.0, "m": task.mass}), co.final(states={"m": task.empty})],
+        unknowns=[
+            co.Unknown("thrust", lower=0.0, upper=task.thrust, guess=task.thrust / 2),
+            co.State("h", rate=lambda now: now.v, lower=0.0, guess=5000.0),
+            co.State("v", rate=lambda now: (now.thrust - drag(now)) / now.m - task.gravity),
+            co.State("m", rate=lambda now: -now.thrust / task.exhaust, lower=task.empty, upper=task.mass),
+        ],
+    )
+    solution = co.solve(problem, curve, progress=False, tol=tol)
+    # goddard]
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = edges[:-1, None] + (inside + 1) / 2 * (edges[1:] - edges[:-1])[:, None]
+    thrust = solution.at(at.ravel()).thrust.reshape(*at.shape, 1)
+    return {"edges": edges.tolist(), "inside": inside.tolist(), "torque": thrust.tolist()} | said(solution)
+
+
+def alp_rider(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """Outside of four peaks; see `AlpRider`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [alp_rider
+    import casadi as ca
+
+    import colloc as co
+
+    A, B = ca.DM(task.matrix), ca.DM(task.control)
+
+    def above(now):
+        peaks = sum(high * ca.exp(-sharp * (now.t - at) ** 2) for high, at, sharp in task.peaks)
+        return ca.sumsqr(now.x) - peaks
+
+    problem = co.Problem(
+        co.Model.empty(),
+        task.duration,
+        co.integral(lambda now: 100 * ca.sumsqr(now.x) + 0.01 * ca.sumsqr(now.u)),
+        [
+            co.initial(states={"x": task.start}),
+            co.final(states={"x": task.end}),
+            co.path(above, lower=task.floor, scale=1.0),
+        ],
+        unknowns=[co.Unknown("u", 2), co.State("x", 4, rate=lambda now: A @ now.x + B @ now.u)],
+    )
+    solution = co.solve(problem, curve, progress=False, tol=tol)
+    # alp_rider]
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = edges[:-1, None] + (inside + 1) / 2 * (edges[1:] - edges[:-1])[:, None]
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": solution.at(at.ravel()).u.reshape(*at.shape, 2).tolist(),
+        "state": solution.at(edges).x.tolist(),
+    } | said(solution)
+
+
+def delta_iii(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """Four phases to an orbit; see `DeltaIII`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [delta_iii
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    def flight(k, duration, *conditions):
+        def rate(now):
+            distance = ca.norm_2(now.r)
+            wind = now.v - task.turn * ca.vertcat(-now.r[1], now.r[0], 0.0)
+            speed = ca.sqrt(ca.sumsqr(wind) + 1e-6)  # at rest in the air at the launch
+            drag = -task.drag * ca.exp((task.radius - distance) / task.scale) * speed * wind
+            pull = -task.gravity * now.r / distance**3
+            return pull + (task.force[k] * now.u + drag) / getattr(now, f"m{k}")
+
+        least = task.payload if k == 3 else task.mass[k] - task.flow[k] * task.durations[k]
+        return co.Problem(
+            co.Model.empty(),
+            duration,
+            subject_to=[
+                co.initial(states={f"m{k}": task.mass[k]}),
+                co.path(lambda now: ca.sumsqr(now.u), equals=1.0),
+                co.path(lambda now: ca.norm_2(now.r) / task.radius, lower=1.0),
+                *conditions,
+            ],
+            unknowns=[
+                co.Unknown("u", 3, lower=-1.1, upper=1.1, guess=(0.0, 1.0, 0.0)),
+                co.State("r", 3, rate=lambda now: now.v, lower=-2 * task.radius, upper=2 * task.radius),
+                co.State("v", 3, rate=rate, lower=-1e4, upper=1e4),
+                co.State(f"m{k}", rate=lambda now: -task.flow[k], lower=least - 10, upper=task.mass[k] + 10),
+            ],
+        )
+
+    def elements(now):
+        r, v = now.r, now.v
+        momentum = ca.cross(r, v)
+        node = ca.vertcat(-momentum[1], momentum[0], 0.0)
+        eccentricity = ca.cross(v, momentum) / task.gravity - r / ca.norm_2(r)
+        n, e = ca.norm_2(node), ca.norm_2(eccentricity)
+        return ca.vertcat(
+            1 / (2 / ca.norm_2(r) - ca.sumsqr(v) / task.gravity),
+            e,
+            ca.acos(momentum[2] / ca.norm_2(momentum)),
+            2 * np.pi - ca.acos(node[0] / n),
+            ca.acos(ca.dot(node, eccentricity) / (n * e)),
+        )
+
+    orbit = co.at(1.0, elements, equals=task.orbit, scale=(task.radius, 1.0, 1.0, 1.0, 1.0))
+    phases = {
+        "six": flight(0, task.durations[0], co.initial(states={"r": task.site, "v": task.speed})),
+        "three": flight(1, task.durations[1]),
+        "first": flight(2, task.durations[2]),
+        "second": flight(3, co.Free(1.0, task.durations[3], guess=task.durations[3]), orbit),
+    }
+    problem = co.Phases(phases, minimize=-1.0 * co.final_cost(lambda ends: ends["second"].end.m3))
+    site, far = (
+        {"r": lambda _t, r=r: np.array(r), "v": lambda _t, v=v: np.array(v)}
+        for r, v in ((task.site, task.speed), task.perigee)
+    )
+    guess = {"six": site, "three": site, "first": far, "second": far}
+    solution = co.solve(problem, curve, guess=guess, progress=False, tol=tol)
+    # delta_iii]
+    inside, parts = chebyshev(9), []
+    for name in phases:
+        edges = solution[name].mesh_times
+        at = edges[:-1, None] + (inside + 1) / 2 * (edges[1:] - edges[:-1])[:, None]
+        direction = solution[name].at(at.ravel()).u.reshape(*at.shape, 3)
+        parts.append({"edges": edges.tolist(), "inside": inside.tolist(), "torque": direction.tolist()})
+    return {"phases": parts} | said(solution)
+
+
+def said(solution: Any) -> dict[str, Any]:
+    """Its word for its answer."""
+    return {
         "cost": float(solution.cost),
         "iterations": int(solution.iterations),
         "solved": solution.status.name == "SOLVED",

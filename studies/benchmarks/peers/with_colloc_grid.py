@@ -13,6 +13,8 @@ INTERVALS = (25, 50, 100, 200)
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest."""
+    if arm.intervals:
+        return with_colloc.reach(arm, effort, co.Radau(arm.intervals, 3))
     return with_colloc.reach(arm, effort, co.HermiteSimpson(INTERVALS[effort]))
 
 
@@ -35,3 +37,18 @@ def step(task: Any, effort: int) -> dict[str, Any]:
 def walk(task: Any, effort: int) -> dict[str, Any]:
     """Half a stride by muscles, on as many intervals as Moco's example has."""
     return with_colloc.walk(task, effort, co.HermiteSimpson(INTERVALS[effort + 1]))
+
+
+def goddard(task: Any, effort: int) -> dict[str, Any]:
+    """As high as the fuel takes it."""
+    return with_colloc.goddard(task, effort, co.HermiteSimpson(INTERVALS[effort]))
+
+
+def alp_rider(task: Any, effort: int) -> dict[str, Any]:
+    """Outside of four peaks."""
+    return with_colloc.alp_rider(task, effort, co.HermiteSimpson(2 * INTERVALS[effort]))
+
+
+def delta_iii(task: Any, effort: int) -> dict[str, Any]:
+    """Four phases to an orbit."""
+    return with_colloc.delta_iii(task, effort, co.HermiteSimpson(INTERVALS[effort] // 5))

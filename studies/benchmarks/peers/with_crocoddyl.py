@@ -16,7 +16,7 @@ STIFFER = (1e4, 1e6, 1e8)  # weights of the end and of limits of the state
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest, torques constant on every interval."""
-    N = INTERVALS[effort]
+    N = arm.intervals or INTERVALS[effort]
     if arm.duration is None:
         return {"unfit": "no free duration"}
     if not all(arm.torque):

@@ -11,7 +11,7 @@ INTERVALS = (25, 50, 100, 200)
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest, torques linear on every interval."""
-    N = INTERVALS[effort]
+    N = arm.intervals or INTERVALS[effort]
     # [reach
     import numpy as np
     from pydrake.all import DirectCollocation, MultibodyPlant, Parser, PiecewisePolynomial, Solve

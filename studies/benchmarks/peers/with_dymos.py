@@ -15,7 +15,7 @@ FINEST = len(SEGMENTS)
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest, torques cubic on every segment."""
-    N = SEGMENTS[effort]
+    N = arm.intervals or SEGMENTS[effort]
     # [reach
     import dymos
     import numpy as np

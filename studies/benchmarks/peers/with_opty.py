@@ -12,7 +12,7 @@ FINEST = len(NODES)
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest, torques linear between the nodes."""
-    N = NODES[effort]
+    N = arm.intervals + 1 if arm.intervals else NODES[effort]
     if any(abs(link["rpy"][0]) > 0 for link in arm.links):
         return {"unfit": "equations of a chain in space fill hours of SymPy"}
     # [reach

@@ -18,7 +18,7 @@ def equations(arm: Any) -> Any:
 
     n = len(arm.start)
     q, v, a = (ca.SX.sym(name, n) for name in "qva")
-    if arm.name == "cart_pole":  # adam knows no slides
+    if arm.name.startswith("cart_pole"):  # adam knows no slides
         m, length, g = arm.links[1]["mass"], -arm.links[1]["com"][1], -arm.gravity[1]
         force = (arm.links[0]["mass"] + m) * a[0] + m * length * (ca.cos(q[1]) * a[1] - ca.sin(q[1]) * v[1] ** 2)
         moment = m * length * (length * a[1] + ca.cos(q[1]) * a[0] + g * ca.sin(q[1]))
@@ -32,7 +32,7 @@ def equations(arm: Any) -> Any:
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
     """From rest to rest, torques constant on every interval."""
-    N = INTERVALS[effort]
+    N = arm.intervals or INTERVALS[effort]
     # [reach
     import casadi as ca
     import numpy as np

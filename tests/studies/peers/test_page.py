@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from colloc.studies.benchmarks.peers.comparison import TOOLS
-from colloc.studies.benchmarks.peers.problems import problems, rises, steps, walks
+from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks
 from colloc.studies.results import record
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "extensions"))
@@ -16,7 +16,7 @@ compared = import_module("peers")
 
 
 def test_all_problems_and_tools_are_shown():
-    assert compared.PROBLEMS.keys() <= {*problems(), *rises(), *steps(), *walks(), "hop"}
+    assert compared.PROBLEMS.keys() <= {*problems(), *rises(), *steps(), *walks(), *SINGLE}
     assert compared.NAMES.keys() == TOOLS.keys()
     numbers = record(compared.STUDY).numbers
     assert {key.split(".")[0] for key in numbers} - {"seconds"} <= {*compared.PROBLEMS, "human43"}
@@ -46,6 +46,19 @@ def test_the_same_answers_come_first_and_of_them_the_fastest():
     for tool, cold, cost in (("opti", 0.3, 1.1), ("drake", 0.7, 1.0), ("colloc", 0.5, 1.0)):
         numbers |= {f"p.{tool}.cold": cold, f"p.{tool}.true_cost": cost, f"p.{tool}.good": 1.0, f"p.{tool}.miss": 0.0}
     assert compared.tools(numbers, "p") == ["colloc", "drake", "opti"]
+
+
+def test_every_row_in_which_another_tool_is_sooner_says_why():
+    numbers = {"squat.best": 1.0}
+    for tool, cold, warm, cost in (("colloc", 0.5, 0.2, 1.0), ("opti", 0.4, 0.3, 1.0), ("drake", 0.1, 0.1, 1.1)):
+        numbers |= {f"squat.{tool}.{key}": value for key, value in (("cold", cold), ("warm", warm), ("good", 1.0))}
+        numbers |= {f"squat.{tool}.true_cost": cost, f"squat.{tool}.miss": 0.0}
+    assert compared.behind(numbers) == {"squat": [("opti", "cold")]}
+    assert "| squat to stand | CasADi Opti (cold) |" in compared.reasons(numbers)
+    without = {key.replace("squat", "panda_time"): value for key, value in numbers.items()}
+    with pytest.raises(KeyError, match="panda_time"):
+        compared.reasons(without)
+    compared.reasons(record(compared.STUDY).numbers)  # that is kept
 
 
 @pytest.mark.parametrize("tool", TOOLS)
