@@ -59,7 +59,7 @@ from colloc.support.checks import (
 )
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.interrupts import reraise_interrupt
-from colloc.support.lazy import cached_property
+from colloc.support.lazy import LateTuple, cached_property
 from colloc.support.pickling import Portable
 
 
@@ -470,8 +470,12 @@ class Problem(Tabular, Portable):
         """The loads in the symbols of `instant`."""
         return _loads_at(self, self._bare)
 
-    def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
-        return loads if self.coordinates is None else loads + self.coordinates.closing_loads(now, loads)
+    def _acting(self, now: Instant, loads: tuple[Load, ...]) -> Sequence[Load]:
+        coordinates = self.coordinates
+        if coordinates is None:
+            return loads
+        # Few rows depend on the forces in loops, which take as long to form as the torques.
+        return LateTuple(lambda: loads + coordinates.closing_loads(now, loads))
 
     def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
         """Torques of `instant` by a recursion, SX, shape (n,) [N m, N].

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -75,3 +75,24 @@ else:
     def kept_by(attribute: str) -> Callable[[Callable[[Any], Any]], _CachedProperty]:
         """As `cached_property`, with values kept by an attribute of the object, common to all that share it."""
         return lambda make: _CachedProperty(make, attrgetter(attribute))
+
+
+class LateTuple(Sequence[Any]):
+    """A tuple that is made when its items are first asked for."""
+
+    def __init__(self, make: Callable[[], tuple[Any, ...]]):
+        self._make = make
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    @cached_property
+    def items(self) -> tuple[Any, ...]:
+        """The tuple."""
+        return self._make()
