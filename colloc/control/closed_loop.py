@@ -25,7 +25,7 @@ class ClosedLoop:
     ----------
     t : ndarray, shape (K + 1,) [s]
         Times of the ticks, and the end.
-    q, qd : ndarray, shape (K + 1, n) [rad, m], [rad/s, m/s]
+    q, qd : ndarray, shape (K + 1, n_q), (K + 1, n) [rad, m], [rad/s, m/s]
         The true state at these times; NaN from where the motion diverges.
     tau : ndarray, shape (K, n) [N m, N]
         Torques that act from one time to the next.
@@ -88,17 +88,18 @@ def closed_loop(
     """A controller in a simulated loop, with another mechanism, delay and noise.
 
     At every tick the state is measured with noise. The torques that follow act `delay` later, for one tick. The
-    controller is given the state that its own model predicts for that time.
+    controller is given the state that its own model predicts for that time, in phases by the change in its last plan.
 
     Parameters
     ----------
     controller : Receding
     duration : float [s]
-    q, qd : float or shape (n,) [rad, m], [rad/s, m/s]
+    q, qd : float or shape (n_q,), (n,) [rad, m], [rad/s, m/s]
         State at the beginning.
     plant : Model or callable, optional
         The mechanism, with other numbers than the controller's, or a function (q, qd, tau, dt) -> (q, qd) of a step,
-        such as one of another simulator. By default the controller's model.
+        such as one of another simulator. By default the controller's model. A function for a controller of phases,
+        whose contacts are not part of the model.
     parameters : callable, optional
         Time [s] -> parameters of the controller, such as a goal that moves.
     delay : float [s]
@@ -116,7 +117,7 @@ def closed_loop(
     Raises
     ------
     InputError
-        For a delay beyond one tick, and a plant with another number of joints.
+        For a delay beyond one tick, a plant with another number of joints, and phases without a plant.
 
     See Also
     --------
@@ -132,6 +133,8 @@ def closed_loop(
     True
     """
     model, tick = instance("controller", controller, Receding).first.problem.model, controller.tick
+    if controller.schedule is not None and (plant is None or isinstance(plant, Model)):
+        raise InputError("plant must be a function of (q, qd, tau, dt): a controller of phases has contacts of its own")
     ticks = max(1, round(finite_number("duration", duration, positive=True) / tick))
     deviations = [finite_array("noise", part, (model.n,)) for part in pair("noise", noise)]
     substeps = count("substeps", substeps, at_least=1)
@@ -141,15 +144,22 @@ def closed_loop(
     if parameters is not None:
         function("parameters", parameters, "a function of time", "t")
     rng = np.random.default_rng(count("seed", seed, at_least=0))
-    step, own = _plant(model, plant, tick / substeps), _plant(model, None, tick / substeps)
+    step = _plant(model, plant, tick / substeps)
+    own = None if controller.schedule is not None else _plant(model, None, tick / substeps)
     late = round(delay / tick * substeps)  # substeps during which the earlier torques act
-    state = finite_array("q", q, (model.n,)), finite_array("qd", qd, (model.n,))
+    state = finite_array("q", q, (model.n_q,)), finite_array("qd", qd, (model.n,))
     states, torques, answers, before = [state], [], [], None
     for k in range(ticks):
-        measured = tuple(x + by * rng.standard_normal(model.n) for x, by in zip(state, deviations, strict=True))
+        errors = [by * rng.standard_normal(model.n) for by in deviations]
+        true = np.isfinite(state[0]).all()
+        measured = model.displaced(state[0], errors[0]) if true else state[0], state[1] + errors[1]
         given = {} if parameters is None else parameters(k * tick)
         if before is not None:
-            measured = _after(own, measured, before, late)
+            measured = (
+                _predicted(model, measured, answers[-1], tick, delay)
+                if own is None
+                else _after(own, measured, before, late)
+            )
         answers.append(controller(*measured, t=k * tick, **given))
         torque = answers[-1].tau
         before = torque if before is None else before  # without earlier torques, the first ones act at once
@@ -168,14 +178,20 @@ def _plant(model: Model, plant: Model | Plant | None, dt: float) -> Callable[...
         if other.n != model.n:
             raise InputError(f"plant must have the {model.n} joints of the controller's model, got {other.n}")
         system = discretise(other, dt)
-        return lambda q, qd, tau: _halves(system.step(0, np.concatenate([q, qd]), tau))
+        return lambda q, qd, tau: _halves(system.step(0, np.concatenate([q, qd]), tau), model.n)
     made = function("plant", plant, "a function", "q", "qd", "tau", "dt")
-    return lambda q, qd, tau: _halves(np.concatenate(made(q, qd, tau, dt)))
+    return lambda q, qd, tau: _halves(np.concatenate(made(q, qd, tau, dt)), model.n)
 
 
-def _halves(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    n = x.size // 2
-    return x[:n], x[n:]
+def _halves(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return x[:-n], x[-n:]
+
+
+def _predicted(model: Model, measured: Any, last: Tick, tick: float, delay: float) -> tuple[np.ndarray, np.ndarray]:
+    """The state when the next torques act: the plan begins when the last ones do."""
+    now, then = (last.plan.at(t) for t in (tick - delay, tick))
+    change = model.displacement(now.q, then.q)
+    return model.displaced(measured[0], change), measured[1] + then.qd - now.qd
 
 
 def _after(step: Callable[..., Any], state: Any, tau: np.ndarray, steps: int) -> Any:

@@ -60,8 +60,8 @@ class _Memory(ctypes.Structure):
 class Settings(ctypes.Structure):
     """Settings of a call of `receding_tick`; see step.c."""
 
-    names = ("small", "barrier", "tolerance", "seconds", "steps", "iterations")
-    _fields_ = (*((name, _DOUBLE) for name in names[:4]), *((name, _INT) for name in names[4:]))
+    names = ("small", "barrier", "tolerance", "seconds", "lost", "steps", "iterations")
+    _fields_ = (*((name, _DOUBLE) for name in names[:5]), *((name, _INT) for name in names[5:]))
 
 
 class Result(ctypes.Structure):
@@ -198,9 +198,10 @@ class NativeStep:
 
 def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:
     """Tables for the beginning and the end of a tick: moving on, torques."""
-    maps, q = shifts(plan, tick), plan.nlp.motions[0].grid.layout["q"]
+    maps, motions = shifts(plan, tick), plan.nlp.motions
     least, most = plan.nlp.motions[0].problem.limits("tau")
-    points = [index for index, _ in maps] or [q]
+    positions = [m.grid.layout["q"] - m.grid.layout.offset + m.part.start for m in motions]
+    points = [index for index, _ in maps] or [np.vstack([q for q in positions if q.shape[1] == positions[0].shape[1]])]
     torque = rows_of(plan, TORQUE)
     return {
         "unknowns": plan.nlp.n_x, "parameters": plan.nlp.n_p, "measured": plan.problem.parameter_places[MEASURED].start,

@@ -11,6 +11,7 @@ import numpy as np
 from colloc.control.horizon import MEASURED, Plan, durations_of, from_measured_state, row_times, times_of_variables
 from colloc.control.native import NativeStep, Settings
 from colloc.control.schedule import ELAPSED, Schedule, plan_shifts
+from colloc.model import Model
 from colloc.problem import Phases, Problem
 from colloc.solution import PhasesSolution
 from colloc.solution.first_plan import first_plan
@@ -30,6 +31,8 @@ _PRICE = 100.0  # of the excess of a limit by its natural size, in scales of the
 _BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
 _SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
 _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
+_LOST, _LOST_IN_PHASES = 0.1, 1.0  # residual of equations of a plan that is given up; contact makes bad ones at times
+_NEVER = 1e100
 _FOREVER = 1e9  # s
 _SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE, _NO_NUMBERS = range(6)
 
@@ -148,6 +151,7 @@ class Receding:
         self._programs = [_HorizonProgram.of(plan, tick, price) for plan in plans]
         self._moves = [] if schedule is None else plan_shifts(schedule, plans)
         self._present, self._count = 0, 0  # the program of now, and ticks since the schedule began
+        self._lost = False  # whether the last plan is given up
         self._now = np.nan  # time of the last call
 
     def __repr__(self) -> str:
@@ -171,7 +175,8 @@ class Receding:
         Returns
         -------
         Tick
-            If numbers are not finite, or no step can be made, torques are those of the last plan, moved on.
+            If numbers are not finite, or no step can be made, torques are those of the last plan, moved on. The next
+            tick then begins with a plan that stays where it is, or in phases with the first plan.
 
         Raises
         ------
@@ -183,7 +188,11 @@ class Receding:
             self._follow(self.schedule, ticks)
             ticks = 0
         native, first = self._program.native, self._program.plan
-        result = native.tick(self.settings, ticks, *self._arguments(q, qd, values))
+        state, parameters = self._arguments(q, qd, values)
+        if self.schedule is not None and self._lost:
+            self._begin_again(self.schedule, state)
+        result = native.tick(self.settings, ticks, state, parameters)
+        self._lost = result.gap > _LOST_IN_PHASES or not result.steps
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
         numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
@@ -228,6 +237,24 @@ class Receding:
         program = self._program
         program.native.memory["p"][program.places[ELAPSED]] = schedule.place(tick)[1] * self.tick
         program.native.memory["trial"][:] = program.native.memory["x"]
+
+    def _begin_again(self, schedule: Schedule, state: np.ndarray) -> None:
+        """Take the first plan from the present phase, at this time and moved to the measured positions."""
+        program = self._program
+        k, gone = schedule.place(self._count)
+        memory, plan = program.native.memory, program.plan
+        memory["x"][:], memory["lam_g"][:] = plan.x, plan.multipliers["g"]
+        memory["x"][program.durations] = schedule.durations(k, 0)
+        for move in self._moves[k][:gone]:
+            move.apply(memory["x"], memory["lam_g"], memory["x"], memory["lam_g"], program.durations)
+        motions = plan.nlp.motions
+        first = motions[0].grid.layout["q"][0]
+        by = np.where(_inside_balls(motions[0].problem.model), 0.0, state[: first.size] - memory["x"][first])
+        for motion in motions:
+            index = motion.grid.layout["q"] - motion.grid.layout.offset + motion.part.start
+            if index.shape[1] == by.size:
+                memory["x"][index] += by
+        memory["x"][:] = memory["trial"][:] = np.clip(memory["x"], plan.nlp.lower, plan.nlp.upper)
 
     def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """The measured state, and all parameters."""
@@ -275,6 +302,14 @@ class Receding:
         of_variable = outside.max(initial=0.0) == most
         name = nlp.variable_name(int(outside.argmax()), x) if of_variable else nlp.row_name(int(beyond.argmax()), x)
         return f"limits are exceeded by {most:.2g} of their natural size: {name}"
+
+
+def _inside_balls(model: Model) -> np.ndarray:
+    """Mask of the positions that belong to quaternions."""
+    inside = np.zeros(model.n_q, dtype=bool)
+    for places, _ in model.balls.values():
+        inside[places] = True
+    return inside
 
 
 _REASONS = {
@@ -367,7 +402,8 @@ def receding(
     steps = count("steps", steps, at_least=1)
     late = _FOREVER if deadline is None else finite_number("deadline", deadline, positive=True)
     price = finite_number("price", price, positive=True)
-    settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, steps, _ITERATIONS)
+    lost = _NEVER if isinstance(problem, Phases) else _LOST
+    settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, lost, steps, _ITERATIONS)
     instance("problem", problem, Problem | Phases)
     if isinstance(problem, Phases):
         schedule = Schedule(problem, tick)

@@ -55,7 +55,6 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define ENOUGH 1e-4        /* residual and sum of products that will do at the last iteration */
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
-#define LOST 0.1           /* residual of equations of a plan from which no further step is made */
 #define HAND 128           /* most limits at hand */
 #define EXACT 1e-9         /* excess of a limit, in natural sizes, that is none */
 #define SOFT 1e6           /* inverse pivot of a program that its limits have to hold */
@@ -108,7 +107,7 @@ struct program {
     const int32_t *points, *width; /* (curves) control points of a curve, and their size */
     const int32_t *point;          /* their entries of x, point after point, curve after curve */
     const double *shift;           /* of every curve the map from its points to those a tick later, by rows */
-    const double *rest;            /* (unknowns) a plan that stays, but for the points of the first curve, positions */
+    const double *rest;            /* (unknowns) a plan that stays, but for the points of the first table, positions */
     double cost;                   /* scale of the cost */
 };
 
@@ -141,6 +140,7 @@ struct settings {
     double barrier;   /* at the start of a quadratic program */
     double tolerance; /* of a quadratic program: the sum of all products that are to vanish */
     double seconds;   /* from now to the deadline */
+    double lost;      /* residual of equations of a plan from which no further step is made */
     int32_t steps, iterations;
 };
 
@@ -911,7 +911,7 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     if (r->steps) {
         torques(p, m);
         find_gains(p, m, r);
-        if (r->gap > LOST) stay(p, m, state);
+        if (r->gap > s->lost) stay(p, m, state);
         return r->status;
     }
     memcpy(m->x, m->x_before, p->unknowns * sizeof(double));
