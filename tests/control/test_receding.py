@@ -52,7 +52,7 @@ def test_any_number_of_limits_may_hold():
     for goal in ((0.02, 0.03), (0.5, -0.3), (3.0, -2.0), (0.02, 0.03)):
         tick, other = controller((0.0, 0.0), (0.0, 0.0), goal=goal), co.solve(problem(goal), curve)
         assert tick.trusted, tick.message
-        assert controller._native.result.many == 0  # none of the programs needed the method for all limits
+        assert controller._program.native.result.many == 0  # none of the programs needed the method for all limits
         assert tick.cost == pytest.approx(other.cost, rel=1e-5, abs=1e-7)
 
 
@@ -67,7 +67,7 @@ def test_a_motion_that_only_limits_determine_is_the_optimum_of_ipopt():
     for q in ((0.0, 0.0), (0.3, -0.2)):
         tick, other = controller(q, (0.0, 0.0)), co.solve(problem(q), co.BSpline(8))
         assert tick.trusted, tick.message
-        assert controller._native.result.many > 0
+        assert controller._program.native.result.many > 0
         assert tick.cost == pytest.approx(other.cost, rel=1e-4)
 
 
