@@ -19,7 +19,7 @@ extensions = [
     "sphinx_design",
     "downloads", "findable", "gallery", "links", "mathml", "menu", "reference", "tables",
 ]  # fmt: skip
-exclude_patterns = ["build", "kernel"]
+exclude_patterns = ["build", "kernel", "paper"]
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]

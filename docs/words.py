@@ -19,7 +19,7 @@ DOCS = Path(__file__).parent
 BUDGETS = {"howto": 13_600, "tutorials": 7_000, "theory": 4_000, "others": 4_100}  # words
 CELL, SENTENCE = 40, 18  # words in the longest cell of a table, and in the median sentence
 BOXES = "(?:note|tip|warning|admonition|seealso|dropdown)"  # directives with prose
-MADE = ("build", "reference", "gallery")  # by the build
+APART = ("build", "reference", "gallery", "paper")  # made by the build, or no page of the site
 
 
 class Page(NamedTuple):
@@ -83,7 +83,7 @@ def read(text: str) -> Page:
 
 def pages(docs: Path = DOCS) -> dict[str, Page]:
     """All pages that are written by hand, by their places."""
-    paths = (path for path in sorted(docs.rglob("*.md")) if path.relative_to(docs).parts[0] not in MADE)
+    paths = (path for path in sorted(docs.rglob("*.md")) if path.relative_to(docs).parts[0] not in APART)
     return {path.relative_to(docs).as_posix(): read(path.read_text(encoding="utf-8")) for path in paths}
 
 
