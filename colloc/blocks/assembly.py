@@ -13,6 +13,9 @@ from colloc.blocks.evaluation import Evaluation
 from colloc.blocks.slices import scatter
 
 
+_NO_BOUND = 1e19  # as in IPOPT
+
+
 class Assembly(NamedTuple):
     """The common parts of all functions of a program."""
 
@@ -67,6 +70,8 @@ class Assembly(NamedTuple):
         """The upper triangle of the Hessian of lam_f costs + lam_g' rows; those of a block begin at its offset."""
         weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in costs]
         for b, first, end in zip(constraints, offsets, offsets[1:], strict=False):
+            if (np.minimum(-b.rows.lower, b.rows.upper) >= _NO_BOUND).all():
+                continue  # rows without a bound have no multipliers
             weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
         parts = []
         for b, multipliers in weighted:

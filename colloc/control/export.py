@@ -20,7 +20,7 @@ from colloc.support.files import check_writable, write_atomically
 _RECORDED = 5  # ticks that the test repeats
 _SAME = 1e-9  # relative difference of torques that the test accepts: compilers round differently
 _LICENCE = "/* Written by colloc (MIT License, the colloc authors) for one controller. */\n"
-_FUNCTIONS = ("first", "second", "values")
+_FUNCTIONS = ("all", "values")
 
 _HEADER = """#ifndef CONTROLLER_H
 #define CONTROLLER_H
@@ -59,7 +59,7 @@ _GLUE = """#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "tables.h"
 
 typedef int function(const double **arg, double **res, int *iw, double *w, int mem);
-function {prefix}first, {prefix}second, {prefix}values;
+function {prefix}all, {prefix}values;
 
 struct call {{
     function *function;
@@ -75,10 +75,9 @@ static void evaluate(void *given)
     call->function(call->arg, call->res, iw, w, 0);
 }}
 
-static struct call first = {{{prefix}first, {{x, p}}, {{f, gradient, g, jacobian}}}};
-static struct call second = {{{prefix}second, {{x, p, lam_f, lam_g}}, {{hessian}}}};
+static struct call all = {{{prefix}all, {{x, p, lam_f, lam_g}}, {{f, gradient, g, jacobian, hessian}}}};
 static struct call values = {{{prefix}values, {{trial, p}}, {{f, g}}}};
-static const struct functions functions = {{evaluate, &first, &second, &values}};
+static const struct functions functions = {{evaluate, &all, &values}};
 
 void controller_begin(void)
 {{
@@ -92,10 +91,10 @@ int controller_tick(int ticks, const double state[], const double parameters[], 
 {{
     struct settings settings = {settings};
     struct result r;
-    static double all[sizeof p / sizeof *p];
-    memcpy(all, p, sizeof p), memcpy(all, parameters, CONTROLLER_PARAMETERS * sizeof(double));
+    static double given[sizeof p / sizeof *p];
+    memcpy(given, p, sizeof p), memcpy(given, parameters, CONTROLLER_PARAMETERS * sizeof(double));
     settings.seconds = seconds;
-    receding_tick(&program, &memory, &functions, table_target, &settings, ticks, state, all, &r);
+    receding_tick(&program, &memory, &functions, table_target, &settings, ticks, state, given, &r);
     answer->status = r.status, answer->steps = r.steps, answer->iterations = r.iterations;
     memcpy(answer->tau, tau, sizeof answer->tau), memcpy(answer->gains, gains, sizeof answer->gains);
     answer->gap = r.gap, answer->excess = r.excess, answer->change = r.change;

@@ -74,7 +74,7 @@ class Result(ctypes.Structure):
 
 
 class _Functions(ctypes.Structure):
-    _fields_ = tuple((name, _POINTER) for name in ("evaluate", "first", "second", "values"))
+    _fields_ = tuple((name, _POINTER) for name in ("evaluate", "all", "values"))
 
 
 class NativeStep:
@@ -178,8 +178,7 @@ class NativeStep:
         self.restart(plan)
         self._memory = _Memory(**{name: array.ctypes.data for name, array in memory.items()})
         names = (
-            (("x", "p"), ("f", "gradient", "g", "jacobian")),
-            (("x", "p", "lam_f", "lam_g"), ("hessian",)),
+            (("x", "p", "lam_f", "lam_g"), ("f", "gradient", "g", "jacobian", "hessian")),
             (("trial", "p"), ("f", "g")),
         )
         self.functions, self._buffers = functions, []
@@ -214,12 +213,12 @@ def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:
 
 def _functions_of(nlp: Any) -> list[ca.Function]:
     x, p, lam_f, lam_g = (ca.MX.sym(n, k) for n, k in (("x", nlp.n_x), ("p", nlp.n_p), ("f", 1), ("g", nlp.n_g)))
-    f, gradient = nlp.grad_f(x, p)
-    g, jacobian = nlp.jac_g(x, p)
-    second = nlp.hess_lag(x, p, lam_f, lam_g)
+    (f, gradient), (g, jacobian) = (fn.call([x, p], True, False) for fn in (nlp.grad_f, nlp.jac_g))
+    (hessian,) = nlp.hess_lag.call([x, p, lam_f, lam_g], True, False)
+    # One function of all, inlined, so that local variables of slices are computed once.
+    results = ca.cse([ca.densify(f), ca.densify(gradient), ca.densify(g), jacobian, hessian])
     return [
-        ca.Function("first", [x, p], [ca.densify(f), ca.densify(gradient), ca.densify(g), jacobian]),
-        ca.Function("second", [x, p, lam_f, lam_g], [second]),
+        ca.Function("all", [x, p, lam_f, lam_g], results),
         ca.Function("values", [x, p], [ca.densify(nlp.f(x, p)), ca.densify(nlp.g(x, p))]),
     ]
 

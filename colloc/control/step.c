@@ -132,7 +132,7 @@ struct result {
 typedef void evaluator(void *buffer);
 struct functions {
     evaluator *evaluate;
-    void *first, *second, *values; /* buffers: cost, gradient, rows and Jacobian; Hessian; cost and rows at `trial` */
+    void *all, *values; /* buffers: cost, gradient, rows, Jacobian and Hessian; cost and rows at `trial` */
 };
 
 struct settings {
@@ -311,7 +311,7 @@ static int all_finite(const double *x, int n)
 /* Values, the Jacobian as segments, and the matrix of H and A. 0 if something is not finite. */
 static int linearise(const struct program *p, struct memory *m, const struct functions *f)
 {
-    f->evaluate(f->first), f->evaluate(f->second);
+    f->evaluate(f->all);
     if (!all_finite(m->f, 1) || !all_finite(m->g, p->rows) || !all_finite(m->gradient, p->variables)
         || !all_finite(m->jacobian, p->jacobian) || !all_finite(m->hessian, p->hessian))
         return 0;
