@@ -22,7 +22,17 @@ class Inlined(Interpreter):
     def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
         """As `Interpreter.external`."""
         kernel = self.kernels[name]
-        return _in_one_slice(kernel).map(name, "serial", slices, sorted(kernel.shared), [])
+        function = _in_one_slice(kernel).map(name, "serial", slices, sorted(kernel.shared), [])
+        if columns is None:
+            return function
+        together = ca.Sparsity.triplet(slices, int(columns[-1]) + 1, list(range(slices)), columns.tolist())
+        inputs = function.mx_in()
+        sums = [values @ ca.DM(together, 1.0) for values in function.call(inputs)]
+        return ca.Function(name, inputs, sums, {"always_inline": True})
+
+    def sums(self, alike: np.ndarray) -> np.ndarray:
+        """As `Interpreter.sums`; one slice after another, so that any may be added up."""
+        return np.append(0, np.cumsum(~alike))
 
 
 def _in_one_slice(kernel: Kernel) -> ca.Function:
