@@ -23,13 +23,15 @@ class CompiledLibraries(BuildHookInterface):
         if not wanted() or version == "editable":
             return
         sys.path.insert(0, self.root)
+        from colloc.control.native import ship_step
         from colloc.kernels import ship_interpreter
         from colloc.solver.lanes import ship_lanes
         from colloc.solver.linear_solvers import ship_multifrontal
 
         self.folder = tempfile.TemporaryDirectory()
         folder = Path(self.folder.name)
-        for path in [*ship_interpreter(folder), *ship_multifrontal(folder), *ship_lanes(folder)]:
+        made = [ship(folder) for ship in (ship_interpreter, ship_multifrontal, ship_lanes, ship_step)]
+        for path in (path for paths in made for path in paths):
             build_data["force_include"][str(path)] = f"colloc/kernels/compiled/{path.name}"
         # Of no version of Python in particular: they are called through ctypes and CasADi.
         build_data["pure_python"] = False

@@ -22,12 +22,19 @@ from colloc.control.horizon import (
     shifts,
     times_of_variables,
 )
-from colloc.kernels import Compile, build_source
+from colloc.kernels import Compile, build_source, ship
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
 _GROUP, _HAND = 16, 128  # as in step.c
 _DOUBLE, _INT, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_void_p
+SOURCE = Path(__file__).with_name("step.c")
 _EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi, without Python
+
+
+def ship_step(folder: Path) -> list[Path]:
+    """Compile the library for wheels; see `kernels.ship`."""
+    text = SOURCE.read_text(encoding="utf-8")
+    return ship("step", text, lambda *_: text, folder)
 
 
 class _Tables(ctypes.Structure):
@@ -91,9 +98,7 @@ class NativeStep:
 
     def __init__(self, plan: Plan, tick: float, price: float):
         self.nlp = plan.nlp
-        self._code = ctypes.CDLL(
-            str(build_source("step", Path(__file__).with_name("step.c").read_text(encoding="utf-8"), Compile()))
-        )
+        self._code = ctypes.CDLL(str(build_source("step", SOURCE.read_text(encoding="utf-8"), Compile())))
         self._tables(plan, tick, price)
         self._functions(plan)
         self.result = Result()

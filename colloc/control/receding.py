@@ -381,7 +381,7 @@ def receding(
         plan that does not exist. For phases with constraints at other times than their start and end or all along,
         with loads or rates of states that depend on the time, and functions across phases.
     CompileError
-        Without a C compiler.
+        Without a C compiler, where the library did not come as a wheel with compiled code.
 
     See Also
     --------

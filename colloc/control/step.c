@@ -30,6 +30,8 @@ padded to whole registers: with zeros, limits with ones that hold. */
 #include <time.h>
 
 #ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
 #define EXPORT __declspec(dllexport)
 #else
 #define EXPORT __attribute__((visibility("default")))
@@ -144,6 +146,23 @@ struct settings {
     int32_t steps, iterations;
 };
 
+/* Seconds by the clock, and of the processor in this thread. */
+#ifdef _WIN32
+static double now(void)
+{
+    LARGE_INTEGER count, rate;
+    QueryPerformanceCounter(&count), QueryPerformanceFrequency(&rate);
+    return (double)count.QuadPart / (double)rate.QuadPart;
+}
+
+static double processor_time(void)
+{
+    FILETIME begun, ended, kernel, user;
+    GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user);
+    return 1e-7 * (4294967296.0 * ((double)kernel.dwHighDateTime + user.dwHighDateTime)
+                   + ((double)kernel.dwLowDateTime + user.dwLowDateTime));
+}
+#else
 static double read_clock(clockid_t clock)
 {
     struct timespec t;
@@ -152,6 +171,9 @@ static double read_clock(clockid_t clock)
 }
 
 static double now(void) { return read_clock(CLOCK_MONOTONIC); }
+
+static double processor_time(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+#endif
 
 /* Linear algebra -------------------------------------------------------------------------------------------------- */
 
@@ -811,7 +833,7 @@ static int advance(const struct program *p, struct memory *m, const struct funct
 static void make_steps(const struct program *p, struct memory *m, const struct functions *f, const double *target,
                        const struct settings *s, struct result *r)
 {
-    double begun = now(), deadline = begun + s->seconds, processor = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    double begun = now(), deadline = begun + s->seconds, processor = processor_time();
     memset(r, 0, sizeof *r);
     while (r->steps < s->steps && r->status == SOLVED) {
         r->status = NOT_FINITE;
@@ -828,7 +850,7 @@ static void make_steps(const struct program *p, struct memory *m, const struct f
         if (r->change < s->small) break;
         if (now() > deadline && r->steps < s->steps) r->status = LATE;
     }
-    r->seconds = now() - begun, r->processor = read_clock(CLOCK_THREAD_CPUTIME_ID) - processor;
+    r->seconds = now() - begun, r->processor = processor_time() - processor;
 }
 
 /* Derivatives of the torques by the measured state: (torques, starts). The limits are those of the end of the last

@@ -5,11 +5,14 @@ import platform
 import shutil
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
+from colloc.control.native import ship_step
 from colloc.kernels import Compile, CompileError, Kernel, interpret, ship_interpreter, shipped
+from colloc.models.two_link import two_link
 from colloc.solver import linear_solvers
 from tests.kernels.test_kernels import columns, random_function, random_inputs
 from tests.support.problems import time_optimal
@@ -21,10 +24,10 @@ KINDS = shipped.KINDS.get(platform.machine(), ())
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
     try:
-        made = [*ship_interpreter(folder), *linear_solvers.ship_multifrontal(folder)]
+        made = [*ship_interpreter(folder), *linear_solvers.ship_multifrontal(folder), *ship_step(folder)]
     except CompileError as error:
         pytest.skip(str(error))
-    assert len(made) == 2 * len(KINDS)
+    assert len(made) == 3 * len(KINDS)
     return folder
 
 
@@ -62,6 +65,13 @@ def test_a_problem_is_solved_by_them_without_a_compiler():
     linear_solvers._is_built.cache_clear()
 
 
+def test_a_controller_steps_without_a_compiler():
+    still = co.integral(lambda now: 1e-3 * ca.sumsqr(now.tau) + ca.sumsqr(now.q))
+    hold = co.Problem(two_link(9.81), 0.5, still, [co.initial(q=0.0, qd=0.0)])
+    tick = co.control.receding(hold, co.BSpline(6), tick=0.02)(q=(0.1, 0.0), qd=(0.0, 0.0))
+    assert tick.trusted, tick.message
+
+
 @pytest.mark.parametrize(
     ("command", "begin", "machine", "kinds"),
     [("aarch64-linux-gnu-gcc", b"\x7fELF", b"\xb7", ["any"]), ("x86_64-w64-mingw32-gcc", b"MZ", b"", ["v3", "any"])],
@@ -71,9 +81,10 @@ def test_a_compiler_for_another_platform_is_given_its_kinds(command, begin, mach
     if shutil.which(command) is None:
         pytest.skip(f"needs {command}")
     monkeypatch.setenv("CC", command)
-    libraries = ship_interpreter(tmp_path)
-    assert [library.stem.rpartition("-")[2] for library in libraries] == kinds
-    for head in (library.read_bytes() for library in libraries):
+    libraries, steps = ship_interpreter(tmp_path), ship_step(tmp_path)
+    for made in (libraries, steps):
+        assert [library.stem.rpartition("-")[2] for library in made] == kinds
+    for head in (library.read_bytes() for library in [*libraries, *steps]):
         assert head.startswith(begin)
         assert head[18:].startswith(machine)  # e_machine, EM_AARCH64
 
