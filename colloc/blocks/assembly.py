@@ -12,7 +12,6 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
 from colloc.blocks.slices import scatter
 
-
 _NO_BOUND = 1e19  # as in IPOPT
 
 
