@@ -13,7 +13,7 @@ The layers, lowest first; each imports only from those listed before it:
 
     support         validation of values and arguments, threads and interrupts, files, tables as text, progress
     curves          the polynomials that a motion consists of, B-splines, Hermite-Simpson, Radau; their quadrature
-    kernels         CasADi functions evaluated at many samples: interpreted, or compiled to machine code
+    kernels         CasADi functions evaluated at many samples: interpreted, or as machine code
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies; all of it

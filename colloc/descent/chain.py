@@ -70,7 +70,7 @@ class ChainMovement:
     loads : sequence of Load
         Loads without symbols.
     compile : bool, Compile or None
-        Whether the dynamics run as machine code, see `colloc.Evaluator`.
+        Whether an interpreter evaluates the dynamics, see `colloc.Evaluator`.
     soft : Cost, optional
         Costs of the posture to be added, `co.penalty` or `co.integral` of functions of q and of points of links.
 
