@@ -107,4 +107,7 @@ static void leave(struct encoder *e)
     for (size_t k = 0; k < sizeof restore / sizeof *restore; k++) encode(e, restore[k]);
 }
 
+/* A core may have read the instructions that were at an address before, until it is told to read them again. */
+static void synchronize(void) { __asm__ volatile("isb" ::: "memory"); }
+
 #endif

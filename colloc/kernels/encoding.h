@@ -1,7 +1,7 @@
 /* The instructions of machine_code.c, and what the files of processors, x86_64.c and aarch64.c, share.
 
 Such a file defines MACHINE_CODE on its processor, with REGISTERS, MOST_BYTES, READS_POOL and OVERWRITES_FACTORS, and the
-functions `enter`, `leave`, `put`, `put_fused` and `put_call`. */
+functions `enter`, `leave`, `put`, `put_fused`, `put_call` and `synchronize`. */
 
 #include <stddef.h>
 #include <stdlib.h>

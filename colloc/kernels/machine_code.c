@@ -286,6 +286,7 @@ static struct kept *find_code(uint64_t number)
     struct kept *k = look_up(number);
     if (k) k->running++, k->latest = ++clock_of_code;
     give_table();
+    synchronize();
     return k;
 }
 

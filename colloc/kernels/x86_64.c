@@ -89,4 +89,6 @@ static void leave(struct encoder *e)
     bytes(e, 8, "\xc5\xf8\x77\x41\x5e\x5d\x5b\xc3"); /* vzeroupper; pop r14, rbp, rbx; ret */
 }
 
+static void synchronize(void) {} /* a jump is enough */
+
 #endif
