@@ -11,6 +11,7 @@ import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.kernels import CompileError
 from colloc.models.two_link import two_link
+from colloc.solution import warm_start
 from colloc.solver import lanes
 from colloc.solver.scaling import scale_at
 from colloc.sweeps import many as module
@@ -98,6 +99,27 @@ def test_neighbours_change_nothing():
     assert np.array_equal(some.x, all_of_them.x[[31, 7, 2, 19, 5]])
 
 
+def test_starts_of_many_are_those_of_one_bit_by_bit():
+    program, values = in_phases(), np.linspace(0.2, 0.5, 5)[:, None]
+    together = warm_start.starts_from(program, None, values)
+    for start, value in zip(together, values, strict=True):
+        assert np.array_equal(start.x, warm_start.start_from(program, None, value).x)
+
+
+def test_they_take_the_iterations_of_ipopt_with_a_monotone_barrier():
+    program = reach(mixed, co.Free(0.1, 5.0, 1.0))
+    many = co.sweeps.solve_many(program, random_reaches(12, seed=5))
+    monotone = co.Ipopt(**SHARP.options, mu_strategy="monotone", mu_init=0.1).prepare(program)
+    for outcome, start, p in zip(many.outcomes, starts(program, many.parameters), many.parameters, strict=True):
+        alone = monotone(start, p)
+        assert float(program.f(outcome.x, p)) == pytest.approx(float(program.f(alone.x, p)), rel=2e-9)
+        assert abs(outcome.iterations - alone.iterations) <= 5
+
+
+def starts(program: Nlp, parameters: np.ndarray) -> list[co.solver.Start]:
+    return warm_start.starts_from(program, None, parameters)
+
+
 def test_failures_are_those_of_single_runs():
     values = random_reaches(10)
     values["limit"][[2, 7]] = 0.5  # too weak
@@ -136,6 +158,31 @@ def test_without_a_compiler_they_are_solved_one_by_one(monkeypatch: pytest.Monke
     many = co.sweeps.solve_many(reach(effort, curve=co.BSpline(8)), values)
     assert many.alone == tuple(range(5))
     assert many.cost == pytest.approx(wanted.cost, rel=1e-6)
+
+
+def test_factors_that_are_too_dense_for_lanes_are_left_to_ipopt(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lanes, "_MOST_PRODUCTS", 100.0)
+    many = co.sweeps.solve_many(reach(effort, curve=co.BSpline(8)), random_reaches(5))
+    assert many.alone == tuple(range(5))
+    assert set(many.status) == {co.solver.Status.SOLVED}
+
+
+def test_totals_are_those_of_numpy_and_keep_what_is_no_number():
+    program, rng = reach(effort, curve=co.BSpline(4)), np.random.default_rng(2)
+    width = lanes.LaneFunctions(program, program.scale_x, program.scale_g).lanes
+    values = rng.normal(size=(3, 17, width))
+    assert lanes.total(values) == pytest.approx(values.sum(axis=1))
+    assert lanes.total(values, sizes=True) == pytest.approx(np.abs(values).sum(axis=1))
+    assert np.array_equal(lanes.largest(values, least=-np.inf), values.max(axis=1))
+    assert np.array_equal(lanes.largest(values, sizes=True), np.abs(values).max(axis=1))
+    for place in (0, 8, 16):
+        values[1, place, width - 1] = np.nan
+        for sizes in (False, True):
+            expected = np.zeros((3, width), dtype=bool)
+            expected[1, width - 1] = True
+            assert np.array_equal(np.isnan(lanes.largest(values, sizes=sizes)), expected)
+        values[1, place, width - 1] = 0.0
+    assert np.array_equal(lanes.largest(np.zeros((2, 0, width)), least=3.0), np.full((2, width), 3.0))
 
 
 def test_functions_in_lanes_are_those_of_the_program():
