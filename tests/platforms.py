@@ -10,9 +10,10 @@ import pytest
 _ELSEWHERE = ("pinocchio", "coal", "resource", "fcntl", "pwd")
 
 
-def needs_unix(facility: str) -> pytest.MarkDecorator:
-    """A mark of tests that need something that Unix has and Windows has not."""
-    return pytest.mark.skipif(sys.platform == "win32", reason=f"needs {facility}, which Windows does not have")
+def needs_unix(facility: str) -> None:
+    """Skip the test that calls this on Windows."""
+    if sys.platform == "win32":
+        pytest.skip(f"needs {facility}, which Windows does not have", allow_module_level=True)
 
 
 def stand_in_for_modules() -> None:
@@ -28,4 +29,4 @@ class _Missing(ModuleType):
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__"):
             raise AttributeError(attribute)
-        pytest.skip(f"needs {self.__name__}, which Windows does not have", allow_module_level=True)
+        needs_unix(self.__name__)

@@ -15,6 +15,7 @@ from colloc.kernels import batch as batches
 from colloc.kernels import interpreter as interpreters
 from colloc.kernels import program as programs
 from colloc.kernels.batch import Batch, interpreted
+from colloc.kernels.cache import SUFFIX
 from colloc.models.chains.serial import spatial_chain
 from tests.kernels.test_kernels import columns, random_function, random_inputs
 from tests.support.problems import effort, time_optimal
@@ -184,9 +185,9 @@ def test_unless_told_otherwise_the_interpreter_evaluates(options, monkeypatch, c
 def test_where_there_is_none_it_is_compiled_if_there_is_a_lot_to_do(monkeypatch, tmp_path):
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
     assert co.transcribe(time_optimal(), co.BSpline(10))._first.compiled.library is None
-    assert not list(tmp_path.glob("*.so"))
+    assert not list(tmp_path.glob(f"*{SUFFIX}"))
     assert isinstance(co.transcribe(lift(), co.BSpline(100))._first.compiled.library, Interpreter)
-    assert len(list(tmp_path.glob("*.so"))) == 1
+    assert len(list(tmp_path.glob(f"*{SUFFIX}"))) == 1
 
 
 def test_without_a_compiler_nothing_is_said(monkeypatch, tmp_path):

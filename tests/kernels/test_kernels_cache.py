@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build_
 from colloc.kernels.options import cache_directory, compiler_command
 from colloc.support.checks import InputError
 from colloc.support.interrupts import reraise_interrupt, uninterrupted
+from tests.platforms import needs_unix
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +32,7 @@ def cache(tmp_path, monkeypatch) -> Path:
 
 def build(factor: float = 2.0, options: Compile | None = None) -> Path:
     """The library of a function that multiplies by a factor."""
-    visible = '__attribute__((visibility("default")))'
+    visible = "__declspec(dllexport)" if sys.platform == "win32" else '__attribute__((visibility("default")))'
     return build_source("scale", f"{visible} double scale(double x) {{ return {factor} * x; }}", options or Compile())
 
 
@@ -45,6 +47,7 @@ def check(factor: float = 2.0) -> Path:
 
 def fake(tmp_path: Path, script: str) -> Compile:
     """A compiler that knows its macros, but does this instead of compiling."""
+    needs_unix("a shell")
     path = tmp_path / "fake"
     real = " ".join(compiler_command(Compile()))
     path.write_text(f'#!/bin/sh\ncase "$*" in *-dM*) exec {real} "$@";; esac\n{script}\n', encoding="utf-8")
@@ -66,6 +69,7 @@ def test_no_compiler(monkeypatch, tmp_path):
 
 
 def test_command_that_is_no_compiler(tmp_path):
+    needs_unix("a shell")
     for name, script in (("silent", ""), ("failing", "echo wrong machine >&2; exit 1")):
         path = tmp_path / name
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -145,6 +149,7 @@ def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
 
 
 def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
+    needs_unix("a shell")
     monkeypatch.setattr(compiler, "PATIENCE", 0.3)
     path = tmp_path / "dumb"
     path.write_text("#!/bin/sh\nsleep 100\n", encoding="utf-8")
@@ -208,7 +213,7 @@ def test_ctrl_c_while_a_compiler_starts_is_put_off():
 
     def start() -> None:
         with uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
             done.append(time.sleep(0.01))
 
     with pytest.raises(KeyboardInterrupt):
@@ -228,7 +233,7 @@ def test_two_processes_compile_the_same(cache):
 
 def test_cache_that_is_a_file(cache):
     cache.write_text("", encoding="utf-8")
-    with pytest.raises(CompileError, match=f"cannot write compiled kernels to {cache}"):
+    with pytest.raises(CompileError, match=re.escape(f"cannot write compiled kernels to {cache}")):
         build()
 
 
@@ -252,6 +257,7 @@ def test_full_disk(cache, monkeypatch, function):
 def test_damaged_library_is_rebuilt(damage):
     path = check()
     good = path.read_bytes()
+    needs_unix("files that can be removed while they are loaded")
     # A new file, as after a crash: this process has the old one in memory.
     path.unlink()
     path.write_bytes(damage(good))
@@ -262,6 +268,7 @@ def test_damaged_library_is_rebuilt(damage):
 
 
 def test_what_others_can_write_is_not_loaded(cache, monkeypatch):
+    needs_unix("modes of files")
     path = check()
     assert cache.stat().st_mode & 0o777 == 0o700
     for place in (path, cache):
@@ -328,6 +335,7 @@ def test_directory_of_the_cache(monkeypatch, tmp_path):
 
 
 def test_users_without_a_home(monkeypatch):
+    needs_unix("$HOME")
     monkeypatch.delenv("COLLOC_CACHE_DIR")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("HOME")

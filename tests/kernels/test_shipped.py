@@ -12,6 +12,7 @@ import pytest
 import colloc as co
 from colloc.control.native import ship_step
 from colloc.kernels import Compile, CompileError, Kernel, interpret, ship_interpreter, shipped
+from colloc.kernels.cache import SUFFIX
 from colloc.models.two_link import two_link
 from colloc.solver import linear_solvers
 from tests.kernels.test_kernels import columns, random_function, random_inputs
@@ -49,7 +50,7 @@ def test_each_kind_of_cpu_computes_the_same(kind, monkeypatch):
     kernel = Kernel(random_function(rng, 3000))
     inputs = random_inputs(rng, kernel, 11)
     interpreter = interpret({"f": kernel}, Compile(threads=1), compile=False)
-    assert interpreter.path.name.endswith(f"-{kind.name}.so")
+    assert interpreter.path.name.endswith(f"-{kind.name}{SUFFIX}")
     for values, expected in zip(interpreter.evaluate("f", inputs), columns(kernel.function, inputs), strict=True):
         np.testing.assert_allclose(values, expected, rtol=1e-8, atol=1e-8)
 

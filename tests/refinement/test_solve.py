@@ -1,6 +1,5 @@
 """Solving: statuses, guesses, options, interruption, warm starts."""
 
-import os
 import re
 import signal
 import warnings
@@ -324,7 +323,7 @@ def test_ctrl_c_returns_the_best_iterate(monkeypatch: pytest.MonkeyPatch):
     def interrupted(self: Monitor, arg: Any, res: Any) -> int:
         seen.append(np.frombuffer(arg[0]).copy())
         if len(seen) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return watch(self, arg, res)
 
     monkeypatch.setattr(Monitor, "eval_buffer", interrupted)
