@@ -26,10 +26,12 @@ def first_plan(
 ) -> Solution | PhasesSolution:
     """The result of one run of the default solver from a guess, without a search over starts and without judging.
 
+    Its functions are compiled, however few evaluations it takes.
+
     Phases whose durations are unknown to their programs can have stated ones [s], by name.
     """
     made: Any = transcribe
-    nlp, values = made(problem, curve), problem.parameter_values(parameters)
+    nlp, values = made(problem, curve, compile=True), problem.parameter_values(parameters)
     start = start_from(nlp, guess, values)
     low, high = (np.append(*bounds) for bounds in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     for name, duration in (durations or {}).items():
