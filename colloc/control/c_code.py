@@ -13,6 +13,7 @@ from colloc.model import Model
 from colloc.support.checks import InputError, instance, spelt
 from colloc.support.files import check_writable, write_atomically
 
+UNUSED = '#pragma GCC diagnostic ignored "-Wunused-parameter"\n'  # CasADi's functions take work spaces without need
 _EARLY = 1e-9  # of a step: a time that is this much before its beginning belongs to it
 
 
@@ -20,11 +21,12 @@ _EARLY = 1e-9  # of a step: a time that is this much before its beginning belong
 def to_c(model: Model, path: str | os.PathLike[str], feedback: Tracking | None = None) -> None:
     """Write the dynamics of a model, and a controller, as functions in C without dependencies.
 
-    The file has ``torque(q, qd, qdd)``, the torques of a motion with those of passive joints and without loads, and
-    ``acceleration(q, qd, tau)``, its inverse. With a controller it has ``feedback(t, x)`` as well, the torques u[k] +
-    gains[k] (x - x[k]) of the step k of time t, from the state x = (q, qd). Their signature is CasADi's: ``int
-    torque(const double** arg, double** res, long long int* iw, double* w, int mem)``, with the sizes of the workspaces
-    iw and w from ``torque_work``.
+    The file has ``torque(q, qd, qdd)``, the torques of a motion with those of passive joints and without loads,
+    ``torque_derivatives(q, qd, qdd)``, their dense Jacobians by q, qd and qdd, column after column, and
+    ``acceleration(q, qd, tau)``, the inverse of ``torque``. With a controller it has ``feedback(t, x)`` as well, the
+    torques u[k] + gains[k] (x - x[k]) of the step k of time t, from the state x = (q, qd). Their signature is
+    CasADi's: ``int torque(const double** arg, double** res, long long int* iw, double* w, int mem)``, with the sizes
+    of the workspaces iw and w from ``torque_work``.
 
     Parameters
     ----------
@@ -58,8 +60,11 @@ def to_c(model: Model, path: str | os.PathLike[str], feedback: Tracking | None =
         raise InputError(f"C code needs a model of numbers, got one with {', '.join(map(str, model.symbols))}")
     q, qd, last = ca.SX.sym("q", model.n_q), ca.SX.sym("qd", model.n), ca.SX.sym("last", model.n)
     torque = inverse_dynamics(newton_euler, model, q, qd, last)
+    slopes = [ca.densify(ca.cse(ca.jacobian(torque, by))) for by in (q, qd, last)]
+    names = ["tau_q", "tau_qd", "tau_qdd"]
     functions = [
         ca.Function("torque", [q, qd, last], [ca.densify(torque)], ["q", "qd", "qdd"], ["tau"]),
+        ca.Function("torque_derivatives", [q, qd, last], slopes, ["q", "qd", "qdd"], names),
         ca.Function(
             "acceleration",
             [q, qd, last],
@@ -73,7 +78,7 @@ def to_c(model: Model, path: str | os.PathLike[str], feedback: Tracking | None =
     code = ca.CodeGenerator("colloc")
     for function in functions:
         code.add(function)
-    write_atomically(target, code.dump().encode())
+    write_atomically(target, (UNUSED + code.dump()).encode())
 
 
 def _feedback(model: Model, plan: Tracking) -> ca.Function:

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.control.c_code import UNUSED
 from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
 from colloc.kernels import Compile
@@ -164,7 +165,8 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    receding, to_c
+    receding
+    to_c : Torques, their derivatives and feedback gains alone.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def _functions(native: NativeStep) -> str:
     for name, function in zip(_FUNCTIONS, native.functions, strict=True):
         arguments = function.mx_in()
         code.add(ca.Function(_PREFIX + name, arguments, function.call(arguments, True, False)))
-    return '#pragma GCC diagnostic ignored "-Wunused-parameter"\n' + code.dump()
+    return UNUSED + code.dump()
 
 
 def _tables(native: NativeStep) -> str:

@@ -221,7 +221,7 @@ def _functions_of(nlp: Any) -> list[ca.Function]:
     (f, gradient), (g, jacobian) = (fn.call([x, p], True, False) for fn in (nlp.grad_f, nlp.jac_g))
     (hessian,) = nlp.hess_lag.call([x, p, lam_f, lam_g], True, False)
     # One function of all, inlined, so that local variables of slices are computed once.
-    results = ca.cse([ca.densify(f), ca.densify(gradient), ca.densify(g), jacobian, hessian])
+    results: Any = ca.cse([ca.densify(f), ca.densify(gradient), ca.densify(g), jacobian, hessian])
     return [
         ca.Function("all", [x, p, lam_f, lam_g], results),
         ca.Function("values", [x, p], [ca.densify(nlp.f(x, p)), ca.densify(nlp.g(x, p))]),

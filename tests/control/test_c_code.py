@@ -10,6 +10,8 @@ import pytest
 import colloc as co
 from colloc.models.two_link import two_link
 
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+
 
 def random_chain(rng: np.random.Generator) -> co.Model:
     """Hinges and slides along random axes, one of them damped, one with friction."""
@@ -32,12 +34,15 @@ def test_compiled_functions_are_those_of_python(tmp_path):
     co.control.to_c(model, tmp_path / "arm.c")
     library = compiled(tmp_path / "arm.c")
     torque, acceleration = ca.external("torque", library), ca.external("acceleration", library)
-    evaluator = co.Evaluator(model)
+    derivatives, evaluator = ca.external("torque_derivatives", library), co.Evaluator(model)
     for _ in range(5):
         q, qd, qdd = rng.normal(size=(3, model.n))
         tau = evaluator.torque(q, qd, qdd)
         np.testing.assert_allclose(np.array(torque(q, qd, qdd))[:, 0], tau, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(np.array(acceleration(q, qd, tau))[:, 0], qdd, rtol=1e-9, atol=1e-9)
+        _, *slopes = evaluator.sensitivities(q, qd, qdd)
+        for slope, expected in zip(derivatives(q, qd, qdd), slopes, strict=True):
+            np.testing.assert_allclose(np.array(slope), np.reshape(expected, slope.shape), rtol=1e-10, atol=1e-10)
         expected = evaluator.forward_dynamics(q, qd, tau)
         np.testing.assert_allclose(np.array(acceleration(q, qd, tau))[:, 0], expected, rtol=1e-12, atol=1e-11)
 
@@ -64,5 +69,5 @@ def test_compiled_feedback_is_that_of_a_run(tmp_path):
 
 def compiled(source) -> str:
     library = source.with_suffix(".so")
-    subprocess.run(["gcc", "-O1", "-Wall", "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
+    subprocess.run(["gcc", *STRICT, "-O1", "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
     return str(library)

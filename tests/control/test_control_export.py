@@ -28,9 +28,11 @@ def run(*command, folder):
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
-def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(folder):
-    run("gcc", *STRICT, "-O0", "-fsanitize=address,undefined", *SOURCES, "-o", "check", "-lm", folder=folder)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(compiler, folder):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    run(compiler, *STRICT, "-O0", "-fsanitize=address,undefined", *SOURCES, "-o", "check", "-lm", folder=folder)
     assert "5 ticks, largest difference" in run("./check", folder=folder)
 
 
