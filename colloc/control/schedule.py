@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from colloc.problem.statement import Restated
 from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError
 from colloc.support.display import short
+from colloc.support.lazy import cached_property
 
 ELAPSED = "elapsed_of_phase"  # the parameter that has the time since the first phase began [s]
 AGAIN = "{} again"
