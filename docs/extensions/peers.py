@@ -21,6 +21,7 @@ NAMES = {
     "asset": "ASSET",
     "yapss": "yapss",
     "acados": "acados",
+    "nosnoc": "nosnoc",
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }
@@ -43,6 +44,7 @@ PROBLEMS = {
     "hop": "hop",
     "goddard": "Goddard's rocket",
     "alp_rider": "alp rider",
+    "slide": "slide with dry friction",
     "delta_iii": "Delta III",
 }
 NARROW = {"toppra"}  # on its straight line alone

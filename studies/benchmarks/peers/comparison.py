@@ -42,6 +42,7 @@ from colloc.studies.benchmarks.peers import (
     with_dymos,
     with_moco,
     with_mujoco,
+    with_nosnoc,
     with_opti,
     with_opty,
     with_pinocchio,
@@ -52,7 +53,12 @@ from colloc.studies.benchmarks.peers import (
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
 from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks, written
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
-from colloc.studies.benchmarks.peers.truth_of_states import judged_alp_rider, judged_delta_iii, judged_goddard
+from colloc.studies.benchmarks.peers.truth_of_states import (
+    judged_alp_rider,
+    judged_delta_iii,
+    judged_goddard,
+    judged_slide,
+)
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.results import commit, machine
 from colloc.support.display import Table
@@ -71,6 +77,7 @@ TOOLS: dict[str, ModuleType] = {
     "asset": with_asset,
     "yapss": with_yapss,
     "acados": with_acados,
+    "nosnoc": with_nosnoc,
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }
@@ -83,7 +90,12 @@ LONG = 600.0  # s, of an answer that is not asked for again to be timed
 SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
-JUDGES |= {"goddard": judged_goddard, "alp_rider": judged_alp_rider, "delta_iii": judged_delta_iii}
+JUDGES |= {
+    "goddard": judged_goddard,
+    "alp_rider": judged_alp_rider,
+    "delta_iii": judged_delta_iii,
+    "slide": judged_slide,
+}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "claimed cost", "true cost", "costlier", "off by", "claims")

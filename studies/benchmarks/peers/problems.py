@@ -179,6 +179,37 @@ class AlpRider:
 
 
 @dataclass(frozen=True)
+class Slide:
+    """A linear motor that moves a slide with dry friction and a load on a spring, from rest to rest.
+
+    The example of nosnoc, after Christiansen, Maurer and Zirn (2008). The unknown is the voltage, and the cost the
+    integral of its square. States are place and speed of the slide, place and speed of the load, and the current.
+
+    Parameters
+    ----------
+    slide, load : float
+        Masses.
+    spring, friction, resistance, inductance : float
+    constant : float
+        Of the motor: force per current, and voltage per speed.
+    voltage : float
+        Largest, either way.
+    way, duration : float
+    """
+
+    slide: float = 1.03
+    load: float = 0.56
+    spring: float = 2.4e3
+    friction: float = 2.1
+    resistance: float = 2.0
+    inductance: float = 2e-3
+    constant: float = 12.0
+    voltage: float = 5.0
+    way: float = 0.01
+    duration: float = 0.08
+
+
+@dataclass(frozen=True)
 class DeltaIII:
     """A launcher of four phases to a transfer orbit, with the most mass that arrives, in kg, m and s.
 
@@ -632,8 +663,8 @@ def launcher() -> DeltaIII:
     )
 
 
-SINGLE: dict[str, Hop | Goddard | AlpRider | DeltaIII] = {
-    "hop": Hop(), "goddard": Goddard(), "alp_rider": AlpRider(), "delta_iii": launcher(),
+SINGLE: dict[str, Hop | Goddard | AlpRider | Slide | DeltaIII] = {
+    "hop": Hop(), "goddard": Goddard(), "alp_rider": AlpRider(), "slide": Slide(), "delta_iii": launcher(),
 }  # fmt: skip
 
 

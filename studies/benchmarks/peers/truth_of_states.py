@@ -121,6 +121,58 @@ def judged_alp_rider(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> T
     return Truth(float(jumps + duration), overstep, cost)
 
 
+def judged_slide(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
+    """Effect of the voltage of a `Slide`, whose friction sticks and slips as Coulomb says.
+
+    Parameters
+    ----------
+    problem : mapping
+        A `Slide`.
+    answer : mapping
+        As that of a `Reach`, with the voltage for a torque. `miss` is in shares of the way, and of the mean speed.
+    """
+    from scipy.integrate import solve_ivp
+
+    spring, friction, constant, most = (problem[name] for name in ("spring", "friction", "constant", "voltage"))
+
+    def drive(x: np.ndarray) -> float:
+        return float(spring * (x[2] - x[0]) + constant * x[4])
+
+    def rate(t: float, x: np.ndarray, sign: float, piece: tuple[float, float, np.ndarray]) -> np.ndarray:
+        begin, end, coefficients = piece
+        u = float(chebyshev.chebval(2 * (t - begin) / (end - begin) - 1, coefficients)[0])
+        a = 0.0 if sign == 0 else (drive(x) - sign * friction) / problem["slide"]
+        pull = spring * (x[0] - x[2]) / problem["load"]
+        current = (u - constant * x[1] - problem["resistance"] * x[4]) / problem["inductance"]
+        return np.array([x[1], a, x[3], pull, current, u * u])
+
+    def turned(t: float, x: np.ndarray, sign: float, piece: Any) -> float:
+        """Falls through zero when a slip ends, or friction no longer holds."""
+        return sign * x[1] if sign else friction - abs(drive(x))
+
+    turned.terminal, turned.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
+    x, sign, overstep = np.zeros(6), 0.0, 0.0
+    for piece in pieces(answer, np.ones(1)):
+        t, end, coefficients = piece
+        overstep = max(
+            overstep, float(np.abs(chebyshev.chebval(np.linspace(-1, 1, LOOKS), coefficients)).max()) / most - 1
+        )
+        for _ in range(100):  # of sticks and slips in a piece
+            run = solve_ivp(rate, (t, end), x, "DOP853", events=turned, args=(sign, piece), rtol=1e-9, atol=1e-12)
+            t, x = run.t[-1], run.y[:, -1]
+            if run.status != 1:
+                break
+            if sign:
+                x[1] = 0.0
+            held = abs(drive(x)) < friction * (1 - 1e-9)
+            sign = 0.0 if sign and held else float(np.sign(drive(x)))
+    mean = problem["way"] / problem["duration"]
+    sizes = np.array([problem["way"], mean, problem["way"], mean, most / problem["resistance"]])
+    wanted = np.array([problem["way"], 0.0, problem["way"], 0.0, 0.0])
+    miss = np.abs((x[:5] - wanted) / sizes).max()
+    return Truth(float(miss), max(0.0, overstep), float(x[5]))
+
+
 def judged_delta_iii(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     """Effect of the directions of the thrust of a `DeltaIII`, from the launch on.
 

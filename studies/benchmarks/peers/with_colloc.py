@@ -343,6 +343,45 @@ def alp_rider(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     } | said(solution)
 
 
+def slide(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """A slide with dry friction, whose corner is rounded; see `Slide`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [slide
+    import casadi as ca
+
+    import colloc as co
+
+    slow = 1e-3 * task.way / task.duration  # speed up to which friction grows
+
+    def rates(now):
+        place, speed, far, rate, current = ca.vertsplit(now.x)
+        force = task.spring * (far - place) + task.constant * current - task.friction * ca.tanh(speed / slow)
+        voltage = now.u - task.constant * speed - task.resistance * current
+        pull = task.spring * (place - far)
+        return [speed, force / task.slide, rate, pull / task.load, voltage / task.inductance]
+
+    most = [2 * task.way, 4 * task.way / task.duration] * 2 + [task.voltage / task.resistance]
+    problem = co.Problem(
+        co.Model.empty(),
+        task.duration,
+        co.integral(lambda now: now.u**2),
+        [co.initial(states={"x": 0.0}), co.final(states={"x": (task.way, 0.0, task.way, 0.0, 0.0)})],
+        unknowns=[
+            co.Unknown("u", lower=-task.voltage, upper=task.voltage),
+            co.State("x", 5, rate=rates, lower=[-size for size in most], upper=most),
+        ],
+    )
+    solution = co.solve(problem, curve, progress=False, tol=tol)
+    # slide]
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = edges[:-1, None] + (inside + 1) / 2 * (edges[1:] - edges[:-1])[:, None]
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": solution.at(at.ravel()).u.reshape(*at.shape, 1).tolist(),
+    } | said(solution)
+
+
 def delta_iii(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     """Four phases to an orbit; see `DeltaIII`."""
     tol = TOLERANCES[effort] if curve is None else None

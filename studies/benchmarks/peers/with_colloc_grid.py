@@ -52,3 +52,8 @@ def alp_rider(task: Any, effort: int) -> dict[str, Any]:
 def delta_iii(task: Any, effort: int) -> dict[str, Any]:
     """Four phases to an orbit."""
     return with_colloc.delta_iii(task, effort, co.HermiteSimpson(INTERVALS[effort] // 5))
+
+
+def slide(task: Any, effort: int) -> dict[str, Any]:
+    """A slide with dry friction."""
+    return with_colloc.slide(task, effort, co.Radau(INTERVALS[effort], 3))

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import colloc as co
 from colloc.models.chains.serial import planar_chain
@@ -472,6 +473,35 @@ def test_the_judge_of_the_alp_rider_sums_jumps_and_costs(tmp_path: Path):
     jumped = comparison.JUDGES["alp_rider"](problem, still | {"state": state.tolist()})
     assert jumped.miss == pytest.approx(0.01 * (1 + np.exp(-1.0)), rel=1e-6)
     assert comparison.JUDGES["alp_rider"](problem | {"floor": 0.03}, still | {"state": state.tolist()}).overstep > 0.3
+
+
+def test_the_judge_of_the_slide_sticks_and_slips_as_a_steep_friction_does(tmp_path: Path):
+    """A voltage that pushes, lets go and pulls: the slide sticks at first, slips, turns and slips back."""
+    _, task = comparison.stated("slide", tmp_path)
+    voltages = (0.3, 3.0, 0.0, -4.0)
+    edges = np.linspace(0.0, 0.08, 5)
+    truth = comparison.JUDGES["slide"](task, answer(edges, np.reshape(voltages, (4, 1, 1))))
+
+    def rate(t: float, x: np.ndarray, u: float) -> list[float]:
+        friction = task["friction"] * np.tanh(x[1] / 1e-7)
+        force = task["spring"] * (x[2] - x[0]) + task["constant"] * x[4] - friction
+        voltage = u - task["constant"] * x[1] - task["resistance"] * x[4]
+        pull = task["spring"] * (x[0] - x[2])
+        return [x[1], force / task["slide"], x[3], pull / task["load"], voltage / task["inductance"]]
+
+    x, speeds = np.zeros(5), []
+    for k, u in enumerate(voltages):
+        run = solve_ivp(rate, edges[k : k + 2], x, "Radau", args=(u,), rtol=1e-8, atol=1e-11)
+        x, speeds = run.y[:, -1], [*speeds, run.y[1]]
+    assert abs(speeds[0]).max() < 1e-6
+    assert speeds[1].max() > 0.05
+    assert speeds[3].min() < -0.01
+    mean = task["way"] / task["duration"]
+    sizes = np.array([task["way"], mean, task["way"], mean, task["voltage"] / task["resistance"]])
+    wanted = np.array([task["way"], 0.0, task["way"], 0.0, 0.0])
+    assert truth.miss == pytest.approx(np.abs((x - wanted) / sizes).max(), rel=1e-4)
+    assert truth.cost == pytest.approx(0.02 * sum(u * u for u in voltages), rel=1e-9)
+    assert truth.overstep == 0.0
 
 
 def test_names_of_no_tool_or_problem_are_told():
