@@ -84,9 +84,14 @@ def difference(ours: np.ndarray, other: np.ndarray) -> float:
     return float(np.abs(ours - other).max() / np.abs(other).max())
 
 
-def fresh(module: str, *words: str, environment: Mapping[str, str] | None = None) -> dict[str, float]:
-    """Numbers that a module of this package prints as JSON, run in a process of its own."""
+def fresh(
+    module: str, *words: str, environment: Mapping[str, str] | None = None, root: Path = ROOT
+) -> dict[str, float]:
+    """Numbers that a module of this package prints as JSON, run in a process of its own.
+
+    `root` is the checkout that it runs in, by default this one.
+    """
     command = [sys.executable, "-m", f"colloc.studies.benchmarks.{module}", *words]
     given = os.environ | dict(environment or {})
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=given)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=root, env=given)
     return json.loads(done.stdout)
