@@ -189,6 +189,16 @@ def test_import_stays_light():
     assert not heavy & set(out.stdout.split())
 
 
+def test_import_takes_less_than_that_of_casadi_and_numpy():
+    code = (
+        "import time\nbegin = time.process_time()\nimport casadi, numpy\nmiddle = time.process_time()\n"
+        "import colloc\nprint(middle - begin, time.process_time() - middle)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT) for _ in range(3)]
+    theirs, ours = (min(float(run.stdout.split()[k]) for run in runs) for k in range(2))
+    assert ours < 0.5 * theirs
+
+
 def test_a_plain_call_imports_what_it_needs():
     needless = {"matplotlib", "scipy", "pandas", "tqdm", "difflib", "html", "colloc.storage"}
     code = (

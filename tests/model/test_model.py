@@ -82,6 +82,19 @@ def test_inertia_that_is_not_finite_is_refused_for_that(bad):
         body(mass=1, inertia=bad)
 
 
+def test_numbers_among_symbols_must_be_finite():
+    i = ca.SX.sym("i")
+    with pytest.raises(co.InputError, match="inertia of body 'link' must be finite"):
+        body(mass=1, inertia=(i, 2 * i, np.inf))
+
+
+def test_a_body_keeps_its_own_copy_of_an_expression():
+    com = ca.vertcat(ca.SX.sym("x"), 0.2, 0.0)
+    link = body(mass=1, com=com)
+    com[1] = 5.0
+    assert float(link.com[1]) == 0.2
+
+
 def test_a_mass_may_be_a_quotient_of_symbols():
     """A symbol in a denominator is legal; zero need not be a legal value."""
     total, parts = ca.SX.sym("total"), ca.SX.sym("parts")

@@ -3,6 +3,7 @@
 import json
 
 import casadi as ca
+import numpy as np
 import pytest
 
 import colloc as co
@@ -115,6 +116,22 @@ def test_power_goes_from_fibers_and_tendon_to_the_path():
         assert abs(gap) < 1e-10
         assert abs(power) < 1e-7  # W
         assert abs(stored) < 1e-9  # W
+
+
+def test_muscles_with_different_curves_have_each_its_own():
+    """Those with the same curves are evaluated together, in whatever order they stand."""
+    wide = co.muscles.OPENSIM.with_active(width=1.5)
+    curves = (co.muscles.OPENSIM, wide, co.muscles.OPENSIM.with_passive(strain=0.7), wide, co.muscles.OPENSIM)
+    muscles = [
+        co.muscles.Muscle(f"m{k}", lambda now: now.q[0], 1000.0, 0.1, 0.2, 0.3, curves=its)
+        for k, its in enumerate(curves)
+    ]
+    lengths = np.array([0.8, 0.9, 1.1, 1.3, 1.4])
+    symbols = ca.SX.sym("length", 5)
+    for name in ("active_force", "passive_force"):
+        column = ca.Function("column", [symbols], [Numbers(muscles).curve(name, symbols)])(lengths).full().ravel()
+        alone = [getattr(its, name)(length) for its, length in zip(curves, lengths.tolist(), strict=True)]
+        assert column.tolist() == pytest.approx(alone, rel=1e-14, abs=1e-16)
 
 
 def test_a_stiff_tendon_is_a_rigid_one():

@@ -12,6 +12,7 @@ import pytest
 
 import colloc.studies.benchmarks.barrier
 import colloc.studies.benchmarks.batches
+import colloc.studies.benchmarks.cold_starts
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
@@ -305,6 +306,14 @@ def test_waiting_finds_the_same_motions_either_way(tmp_path):
     assert numbers["arms.difference"] < 1e-8
     assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()
     assert numbers["scaling.slope"] < 1.5
+
+
+def test_first_answers_are_the_same_with_and_without_compilers_and_caches(tmp_path):
+    numbers = run(colloc.studies.benchmarks.cold_starts, tmp_path)
+    assert numbers["script.difference"] < 1e-9
+    assert numbers["script.wheel.compilers"] == numbers["script.neither.compilers"] == 0
+    for way in colloc.studies.benchmarks.cold_starts.WAYS:
+        assert numbers[f"import.{way}.total"] < numbers[f"script.{way}.total"] < 10
 
 
 def test_exact_hessians_and_l_bfgs_lead_to_the_same_optimum_and_seconds_add_up(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from colloc.support.lazy import cached_property, kept_by
+from colloc.support.lazy import LateTuple, cached_property, kept_by
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,6 +83,15 @@ def test_what_another_object_keeps_is_made_once_for_all_that_share_it():
     assert vars(keeper) == {"value": first.value}
     assert "value" not in vars(first)
     assert other.value is not first.value
+
+
+def test_a_late_tuple_is_made_once_when_it_is_asked():
+    made = []
+    late = LateTuple(lambda: made.append("made") or (1, 2, 3))
+    assert not made
+    assert (len(late), late[1], late[1:], tuple(late), 3 in late) == (3, 2, (2, 3), (1, 2, 3), True)
+    assert not LateTuple(tuple)
+    assert made == ["made"]
 
 
 def test_the_class_has_the_docstring():
