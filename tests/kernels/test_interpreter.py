@@ -1,9 +1,9 @@
 """Programs: what the interpreter is given, and when it is used."""
 
 import pickle
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -204,11 +204,9 @@ def test_without_a_compiler_nothing_is_said(monkeypatch, tmp_path):
 
 def test_a_compiler_that_fails_is_warned_of_once(monkeypatch, tmp_path):
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path / "cache"))
-    broken = Path(tmp_path) / "cc"
-    broken.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
-    broken.chmod(0o755)
     monkeypatch.setattr(interpreters, "_failed", [])
-    kernel, options = Kernel(random_function(np.random.default_rng(0), 20)), Compile(compiler=str(broken))
+    broken = Compile(compiler=f'"{sys.executable}" -c exit(3)')
+    kernel, options = Kernel(random_function(np.random.default_rng(0), 20)), broken
     with pytest.warns(CompileWarning, match="virtual machine is used instead"):
         assert interpret_or_none({"f": kernel}, options, compile=True) is None
     with warnings.catch_warnings():

@@ -15,11 +15,13 @@ from pathlib import Path
 import casadi as ca
 import pytest
 
+import colloc as co
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build_source, compiler, interpret
 from colloc.kernels.options import cache_directory, compiler_command
 from colloc.support.checks import InputError
 from colloc.support.interrupts import reraise_interrupt, uninterrupted
 from tests.platforms import needs_unix
+from tests.support.problems import time_optimal
 
 ROOT = Path(__file__).parents[2]
 
@@ -156,6 +158,32 @@ def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
     path.chmod(0o700)
     with pytest.raises(CompileError, match="took longer than"):
         build(2.0, Compile(compiler=str(path)))
+
+
+def test_a_compiler_ends_with_what_it_has_started(tmp_path, monkeypatch):
+    """On all systems: one that never ends has started another process, which notes that it is alive."""
+    beats, living, hanging = (tmp_path / name for name in ("beats", "living.py", "hanging.py"))
+    beat = f"open({str(beats)!r}, 'a').write('.'); time.sleep(0.02)"
+    living.write_text(f"import time\nwhile True: {beat}", encoding="utf-8")
+    words = [sys.executable, str(living)]
+    hanging.write_text(f"import subprocess, time\nsubprocess.Popen({words!r})\ntime.sleep(100)", encoding="utf-8")
+    monkeypatch.setattr(compiler, "PATIENCE", 5.0)
+    with pytest.raises(CompileError, match="took longer than 5 s"):
+        build(2.0, Compile(compiler=f'"{sys.executable}" "{hanging}"'))
+    written = beats.stat().st_size
+    time.sleep(0.5)
+    assert beats.stat().st_size == written
+
+
+def test_folders_with_spaces_and_letters_of_other_alphabets(monkeypatch, tmp_path):
+    """CasADi and IPOPT open libraries there as well."""
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path / "Jörg Müller" / "日本 Ω"))
+    check()
+    solver = co.Ipopt(linear_solver="multifrontal")
+    found = co.solve(time_optimal(), co.BSpline(60), compile=True, solver=solver)
+    expected = co.solve(time_optimal(), co.BSpline(60), compile=False)
+    assert found.status is expected.status is co.solver.Status.SOLVED
+    assert found.cost == pytest.approx(expected.cost, rel=1e-9)
 
 
 def make_older(path: Path, age: float) -> None:
