@@ -249,3 +249,24 @@ def test_a_name_of_a_package_says_where_it_is(name: str, place: str):
 def test_a_misspelt_name_is_told_from_those_at_the_top():
     with pytest.raises(AttributeError, match="no public name in colloc named 'sovle'; did you mean 'solve'"):
         colloc.sovle  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+
+
+def test_text_is_read_and_written_as_utf_8():
+    """Windows would take another encoding where none is named."""
+    paths = [*FILES, *(ROOT / "tests").rglob("*.py")]
+    calls = [(path, node) for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+    silent = [f"{path}:{call.lineno}" for path, call in calls if _opens_text(call) and not _keyword(call, "encoding")]
+    assert silent == []
+
+
+def _opens_text(call: ast.Call) -> bool:
+    """Whether a call opens a file as text, as far as its words tell."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in ("read_text", "write_text"):
+        return isinstance(call.func, ast.Attribute)
+    mode = _keyword(call, "mode") or (call.args[1] if len(call.args) > 1 else None)
+    return isinstance(call.func, ast.Name) and name == "open" and "b" not in getattr(mode, "value", "r")
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((word.value for word in call.keywords if word.arg == name), None)
