@@ -125,7 +125,9 @@ def behind(numbers: Mapping[str, float]) -> dict[str, list[tuple[str, str]]]:
 
 def reasons(numbers: Mapping[str, float]) -> str:
     """The problems in which another tool is sooner, and why; KeyError for a problem without a reason."""
-    why = tomllib.loads((Path(__file__).parent.parent / "tables" / "compared.toml").read_text())["reasons"]
+    why = tomllib.loads((Path(__file__).parent.parent / "tables" / "compared.toml").read_text(encoding="utf-8"))[
+        "reasons"
+    ]
     rows = []
     for problem, pairs in behind(numbers).items():
         named = {tool: [kind for other, kind in pairs if other == tool] for tool, _ in pairs}

@@ -478,7 +478,7 @@ def test_tables_of_segments_that_cannot_be(tmp_path, old, new, message):
     text = (DATA / "human_segments.csv").read_text("utf-8")
     assert text.count(old) >= 1
     own = tmp_path / "own.csv"
-    own.write_text(text.replace(old, new, 1), "utf-8")
+    own.write_text(text.replace(old, new, 1), encoding="utf-8")
     for make in (human55, walker2d):
         with pytest.raises(co.InputError, match=re.escape(message)):
             make(segments=own)

@@ -56,7 +56,7 @@ class Answers:
         """
         path = None if self.folder is None else self.folder / f"{key}.json"
         if path is not None and path.exists():
-            kept = json.loads(path.read_text())
+            kept = json.loads(path.read_text(encoding="utf-8"))
             for what in ("commit", "machine"):
                 if kept[what] != getattr(self, what):
                     raise co.InputError(
@@ -76,4 +76,4 @@ class Answers:
     def seconds(self) -> float:
         """Seconds by the clock that all answers took that are kept."""
         files = [] if self.folder is None else sorted(self.folder.glob("*.json"))
-        return sum(json.loads(path.read_text())["seconds"] for path in files)
+        return sum(json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in files)

@@ -391,7 +391,7 @@ def test_a_comparison_goes_on_where_it_was_stopped(
     numbers = main(words)
     monkeypatch.setattr(comparison, "asked", lambda *question: pytest.fail("asked again"))
     again = main([*words, "--minutes", "1e-9"])
-    assert again == numbers == json.loads((tmp_path / "numbers.json").read_text())
+    assert again == numbers == json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
     assert numbers["cart_pole.opti.warm"] == 0.5
     monkeypatch.setattr(comparison, "commit", lambda: "abc-dirty")
     with pytest.raises(co.InputError, match="has changed since commit abc; commit it first"):
