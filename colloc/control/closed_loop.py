@@ -189,9 +189,8 @@ def _halves(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _predicted(model: Model, measured: Any, last: Tick, tick: float, delay: float) -> tuple[np.ndarray, np.ndarray]:
     """The state when the next torques act: the plan begins when the last ones do."""
-    now, then = (last.plan.at(t) for t in (tick - delay, tick))
-    change = model.displacement(now.q, then.q)
-    return model.displaced(measured[0], change), measured[1] + then.qd - now.qd
+    now, then = (last.state(t) for t in (tick - delay, tick))
+    return model.displaced(measured[0], model.displacement(now[0], then[0])), measured[1] + then[1] - now[1]
 
 
 def _after(step: Callable[..., Any], state: Any, tau: np.ndarray, steps: int) -> Any:

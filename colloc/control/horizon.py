@@ -138,23 +138,23 @@ def moved(basis: Any, later: float, width: float, *, goes_on: bool = False) -> n
     s = np.linspace(0.0, 1.0, _SAMPLES * basis.size)
     weights = {0: basis.intervals**2.0, 2: 1.0} if basis.degree > 2 else {0: 1.0}
     start, ends = _START * basis.intervals**2.0, (0, 1)[: basis.degree]
-    rows = [(weight, _values(basis, s, order)) for order, weight in weights.items()]
-    rows += [(start / basis.intervals**order, _values(basis, s[:1], order)) for order in ends]
+    rows = [(weight, values_of(basis, s, order)) for order, weight in weights.items()]
+    rows += [(start / basis.intervals**order, values_of(basis, s[:1], order)) for order in ends]
     t = later + width * s
-    there = [(weight, width**order * _values(basis, t, order, goes_on)) for order, weight in weights.items()]
-    there += [(start / basis.intervals**k, width**k * _values(basis, t[:1], k, goes_on)) for k in ends]
+    there = [(weight, width**order * values_of(basis, t, order, goes_on)) for order, weight in weights.items()]
+    there += [(start / basis.intervals**k, width**k * values_of(basis, t[:1], k, goes_on)) for k in ends]
     wanted, at = (np.concatenate([weight * row for weight, row in part]) for part in (rows, there))
     return np.linalg.lstsq(wanted, at)[0]
 
 
-def _values(basis: Any, s: np.ndarray, order: int, goes_on: bool = False) -> np.ndarray:
+def values_of(basis: Any, s: np.ndarray, order: int, goes_on: bool = False) -> np.ndarray:
     """Derivatives of all basis functions, shape (N, size); beyond the end, values stay or go on with their slope."""
     inside = np.minimum(s, 1.0)
     seen = basis.first[basis.interval(inside)][:, None] + np.arange(basis.degree + 1)
     values = np.zeros((s.size, basis.size))
     np.put_along_axis(values, np.minimum(seen, basis.size - 1), basis.values(inside, order), axis=1)
     if goes_on and basis.degree and order < 2:
-        slope = _values(basis, np.ones(1), 1)
+        slope = values_of(basis, np.ones(1), 1)
         return values + ((s - inside)[:, None] * slope if order == 0 else 0.0)
     return values if order == 0 else values * (s <= 1.0)[:, None]
 

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.control.horizon import MEASURED, Plan, durations_of, from_measured_state, row_times, times_of_variables
+from colloc.control.horizon import (
+    MEASURED,
+    Plan,
+    durations_of,
+    from_measured_state,
+    row_times,
+    times_of_variables,
+    values_of,
+)
 from colloc.control.native import NativeStep, Settings
 from colloc.control.schedule import ELAPSED, Schedule, plan_shifts
 from colloc.model import Model
@@ -96,6 +104,27 @@ class Tick:
     def __repr__(self) -> str:
         word = "trusted" if self.trusted else f"not trusted: {self.message}"
         return f"Tick({word}; {self.steps} steps, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
+
+    def state(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Planned positions and velocities at a time after this tick, shapes (n_q,) and (n,).
+
+        Quicker than `plan.at`, where velocities are the rates of positions and no joint depends on others.
+
+        Parameters
+        ----------
+        t : float [s]
+            From 0 to the end of the plan.
+        """
+        left, motions = finite_number("t", t), self.first.nlp.motions
+        spans = [float(self.x[entry]) for entry in durations_of(self.first)]
+        k = int(np.searchsorted(np.cumsum(spans)[:-1], left, side="right"))
+        problem, grid = motions[k].problem, motions[k].grid
+        if problem.coordinates is not None or not problem.model.has_plain_velocities:
+            now = self.plan.at(left)
+            return np.asarray(now.q), np.asarray(now.qd)
+        s = np.clip([(left - sum(spans[:k])) / spans[k]], 0.0, 1.0)
+        points = self.x[grid.layout["q"] - grid.layout.offset + motions[k].part.start]
+        return tuple(values_of(grid.basis, s, order)[0] @ points / spans[k] ** order for order in (0, 1))
 
     @cached_property
     def plan(self) -> Plan:

@@ -38,6 +38,11 @@ def test_plans_of_a_cycle_are_those_of_ipopt_wherever_it_begins(controller):
         assert list(tick.plan.phases)[:2] == (["strong", "weak"] if k == 0 else ["weak", "strong"])
         rest = (0.2 if k == 0 else 0.3) - TICK * gone
         assert [phase.duration for phase in tick.plan.phases.values()][::2] == pytest.approx([rest, TICK * (gone + 1)])
+        if count in (0, 13):
+            for t in (0.0, 0.11, 0.31, 0.5):
+                now, (q, qd) = tick.plan.at(t), tick.state(t)
+                np.testing.assert_allclose(q, now.q, atol=1e-12)
+                np.testing.assert_allclose(qd, now.qd, atol=1e-10)
         if count in (0, 11, 24, 28):  # limits are prices: elsewhere a velocity is above its own at the start
             horizon = schedule.horizon(k, x)
             durations = dict(zip(horizon.phases, schedule.durations(k, gone), strict=True))
@@ -56,6 +61,24 @@ def test_one_step_a_tick_follows_the_converged_plans():
         np.testing.assert_allclose(tick.tau, other.tau, atol=0.05)
         for _ in range(10):
             x = plant.step(0, x, tick.tau)
+
+
+def test_a_loop_of_phases_runs_on_a_plant_of_its_own_with_delay(controller):
+    system = co.control.discretise(ARM, TICK / 10)
+
+    def plant(q, qd, tau, dt):
+        end = system.step(0, np.append(q, qd), tau)
+        return end[:2], end[2:]
+
+    options = {"q": 0.0, "qd": 0.0, "plant": plant}
+    at_once, late = (
+        co.control.closed_loop(co.control.receding(cycle(), CURVE, tick=TICK), 0.6, delay=d, **options)
+        for d in (0, 0.008)
+    )
+    assert at_once.untrusted == late.untrusted == 0
+    np.testing.assert_allclose(late.q, at_once.q, atol=0.03)
+    with pytest.raises(co.InputError, match="plant must be a function of"):
+        co.control.closed_loop(controller, 0.6, q=0.0, qd=0.0)
 
 
 def ball(clearance=0.0):
