@@ -221,7 +221,10 @@ class Receding:
         if self.schedule is not None and self._lost:
             self._begin_again(self.schedule, state)
         result = native.tick(self.settings, ticks, state, parameters)
-        self._lost = result.gap > _LOST_IN_PHASES or not result.steps
+        kept = (
+            result.gap <= _LOST_IN_PHASES if result.steps else result.status in (_LATE, _NO_NUMBERS) and not self._lost
+        )
+        self._lost = not kept
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
         numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
@@ -259,8 +262,9 @@ class Receding:
             self._present = schedule.place(self._count)[0]
             after = self._program
             memory = after.native.memory
-            self._moves[k][gone].apply(before["x"], before["lam_g"], memory["x"], memory["lam_g"], after.durations)
-            memory["x"][:] = np.clip(memory["x"], after.plan.nlp.lower, after.plan.nlp.upper)
+            if not self._lost:
+                self._moves[k][gone].apply(before["x"], before["lam_g"], memory["x"], memory["lam_g"], after.durations)
+                memory["x"][:] = np.clip(memory["x"], after.plan.nlp.lower, after.plan.nlp.upper)
             known = after.places[ELAPSED].start  # parameters of the user come first
             memory["p"][:known] = before["p"][:known]
         program = self._program
@@ -278,7 +282,8 @@ class Receding:
             move.apply(memory["x"], memory["lam_g"], memory["x"], memory["lam_g"], program.durations)
         motions = plan.nlp.motions
         first = motions[0].grid.layout["q"][0]
-        by = np.where(_inside_balls(motions[0].problem.model), 0.0, state[: first.size] - memory["x"][first])
+        by = state[: first.size] - memory["x"][first]
+        by[_inside_balls(motions[0].problem.model) | ~np.isfinite(by)] = 0.0
         for motion in motions:
             index = motion.grid.layout["q"] - motion.grid.layout.offset + motion.part.start
             if index.shape[1] == by.size:

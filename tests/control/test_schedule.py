@@ -81,6 +81,23 @@ def test_a_loop_of_phases_runs_on_a_plant_of_its_own_with_delay(controller):
         co.control.closed_loop(controller, 0.6, q=0.0, qd=0.0)
 
 
+def test_random_states_raise_nothing_and_plans_come_back():
+    controller, rng = co.control.receding(cycle(), CURVE, tick=TICK), np.random.default_rng(0)
+    for _ in range(100):
+        values = 10.0 ** rng.uniform(-2, 3) * rng.standard_normal(4)
+        if rng.uniform() < 0.1:
+            values[rng.integers(4)] = np.nan
+        tick = controller(values[:2], values[2:])
+        assert np.isfinite(tick.tau).all()
+        assert np.abs(tick.tau).max() <= 40.0
+        assert tick.trusted == (not tick.message)
+    for _ in range(8):
+        tick = controller((0.3, 0.2), (0.0, 0.0))
+    assert tick.trusted, tick.message
+    later = controller((0.3, 0.2), (0.0, 0.0), t=50.0)  # after many cycles without a call
+    assert later.trusted, later.message
+
+
 def ball(clearance=0.0):
     """A ball that is thrown up and falls, with an impulse of the ground at the end of every phase."""
     model = co.Model(
