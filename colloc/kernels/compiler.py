@@ -82,6 +82,8 @@ def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_C
         macros = {parts[1]: parts[-1] for parts in defined}
         if status == 0 and "__GNUC__" in macros:
             return Compiler(words, macros)
+        if "_MSC_VER" in macros:
+            complaint = "it is for Microsoft's C library; use that of MinGW-w64"
     raise CompileError(f"{' '.join(command)} is no working GCC or Clang: {_excerpt(complaint)}")
 
 

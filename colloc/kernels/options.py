@@ -41,7 +41,8 @@ class Compile:
     threads : int, optional
         Largest number of threads of an evaluation; by default $OMP_NUM_THREADS, or the CPUs of this process.
     compiler : str, optional
-        Command of a GCC or Clang, which may have options; by default $CC, or the first of gcc, clang and cc.
+        Command of a GCC or Clang, on Windows of MinGW-w64, which may have options; by default $CC, or the first of
+        gcc, clang and cc.
     lanes : int, optional
         Slices in one vector: 1, 2, 4 or 8; by default as many as the CPU's registers hold.
     cache : path, optional

@@ -186,6 +186,12 @@ def test_folders_with_spaces_and_letters_of_other_alphabets(monkeypatch, tmp_pat
     assert found.cost == pytest.approx(expected.cost, rel=1e-9)
 
 
+def test_a_compiler_for_microsofts_library_is_refused_by_name(tmp_path):
+    (tmp_path / "clang.py").write_text("print('#define _MSC_VER 1900')", encoding="utf-8")
+    with pytest.raises(CompileError, match=r"is no working GCC or Clang: .* use that of MinGW-w64"):
+        build(2.0, Compile(compiler=f'"{sys.executable}" "{tmp_path / "clang.py"}"'))
+
+
 def make_older(path: Path, age: float) -> None:
     os.utime(path, (time.time() - age, time.time() - age))
 
