@@ -293,8 +293,8 @@ def goddard(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
         [co.initial(states={"h": 0.0, "v": 0.0, "m": task.mass}), co.final(states={"m": task.empty})],
         unknowns=[
             co.Unknown("thrust", lower=0.0, upper=task.thrust, guess=task.thrust / 2),
-            co.State("h", rate=lambda now: now.v, lower=0.0, guess=5000.0),
-            co.State("v", rate=lambda now: (now.thrust - drag(now)) / now.m - task.gravity),
+            co.State("h", rate=lambda now: now.v, lower=0.0, upper=2e4, guess=5e3),
+            co.State("v", rate=lambda now: (now.thrust - drag(now)) / now.m - task.gravity, lower=-1e2, upper=2e3),
             co.State("m", rate=lambda now: -now.thrust / task.exhaust, lower=task.empty, upper=task.mass),
         ],
     )

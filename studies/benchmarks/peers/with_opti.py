@@ -74,10 +74,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
         "inside": [0.0],
         "torque": np.reshape(solution.value(U), (n, N)).T[:, None].tolist(),
         "cost": float(solution.value(opti.f)),
-        "iterations": int(solution.stats()["iter_count"]),
-        "solved": bool(solution.stats()["success"]),
-        "status": solution.stats()["return_status"],
-    }
+    } | said(solution)
 
 
 def hop(task: Any, effort: int) -> dict[str, Any]:
@@ -137,10 +134,7 @@ def hop(task: Any, effort: int) -> dict[str, Any]:
             for phase in range(3)
         ],
         "cost": float(solution.value(opti.f)),
-        "iterations": int(solution.stats()["iter_count"]),
-        "solved": bool(solution.stats()["success"]),
-        "status": solution.stats()["return_status"],
-    }
+    } | said(solution)
 
 
 def step(task: Any, effort: int) -> dict[str, Any]:
@@ -194,6 +188,97 @@ def step(task: Any, effort: int) -> dict[str, Any]:
         "torque": solution.value(U).T[:, None].tolist(),
         "state": solution.value(X[:, 0]).tolist(),
         "cost": float(solution.value(opti.f)),
+    } | said(solution)
+
+
+def goddard(task: Any, effort: int) -> dict[str, Any]:
+    """As high as the fuel takes it, in shares of natural sizes, thrust constant on every interval."""
+    N = INTERVALS[effort]
+    # [goddard
+    import casadi as ca
+    import numpy as np
+
+    sizes = ca.DM([2e4, 1e3, task.mass])
+    x, u = ca.SX.sym("x", 3), ca.SX.sym("u")
+    h, v, m = ca.vertsplit(x * sizes)
+    drag = task.drag * v**2 * ca.exp(-h / task.scale)
+    rates = ca.vertcat(v, (u - drag) / m - task.gravity, -u / task.exhaust) / sizes
+    f = ca.Function("f", [x, u], [rates])
+    opti = ca.Opti()
+    C, D, _ = ca.collocation_coeff(ca.collocation_points(3, "legendre"))
+    T, X, U = opti.variable(), opti.variable(3, N + 1), opti.variable(1, N)
+    opti.subject_to(opti.bounded(task.durations[0], T, task.durations[1]))
+    opti.set_initial(T, task.guess)
+    line = np.linspace([0.25, 0.3, 1.0], [0.25, 0.3, task.empty / task.mass], N + 1).T
+    opti.set_initial(X, line)
+    opti.set_initial(U, 0.5)
+    for k in range(N):
+        inner = opti.variable(3, 3)
+        opti.set_initial(inner, np.repeat(line[:, [k]], 3, axis=1))
+        nodes = ca.horzcat(X[:, k], inner)
+        for j in range(3):
+            opti.subject_to((nodes @ C)[:, j] == T / N * f(inner[:, j], task.thrust * U[k]))
+        opti.subject_to(nodes @ D == X[:, k + 1])
+    opti.subject_to(opti.bounded(0, U, 1))
+    opti.subject_to(opti.bounded(task.empty / task.mass, X[2, 1:], 1))
+    opti.subject_to(X[:, 0] == ca.DM([0, 0, 1]))
+    opti.subject_to(X[2, N] == task.empty / task.mass)
+    opti.minimize(-X[0, N])
+    opti.solver("ipopt", {"expand": True, "print_time": False}, {"print_level": 0, "sb": "yes"})
+    solution = opti.solve()
+    # goddard]
+    return {
+        "edges": np.linspace(0, float(solution.value(T)), N + 1).tolist(),
+        "inside": [0.0],
+        "torque": (task.thrust * np.reshape(solution.value(U), (N, 1, 1))).tolist(),
+        "cost": 2e4 * float(solution.value(opti.f)),
+    } | said(solution)
+
+
+def alp_rider(task: Any, effort: int) -> dict[str, Any]:
+    """Outside of four peaks, controls constant on every interval."""
+    N = 2 * INTERVALS[effort]
+    # [alp_rider
+    import casadi as ca
+    import numpy as np
+
+    A, B, h = ca.DM(task.matrix), ca.DM(task.control), task.duration / N
+    opti = ca.Opti()
+    points = ca.collocation_points(3, "legendre")
+    C, D, weights = ca.collocation_coeff(points)
+    X, U = opti.variable(4, N + 1), opti.variable(2, N)
+    line, cost = np.linspace(task.start, task.end, N + 1).T, 0
+    opti.set_initial(X, line)
+    for k in range(N):
+        inner = opti.variable(4, 3)
+        opti.set_initial(inner, np.repeat(line[:, [k]], 3, axis=1))
+        nodes = ca.horzcat(X[:, k], inner)
+        opti.subject_to(nodes @ C == h * (A @ inner + ca.repmat(B @ U[:, k], 1, 3)))
+        opti.subject_to(nodes @ D == X[:, k + 1])
+        for j in range(3):
+            t = h * (k + points[j])
+            peaks = sum(high * np.exp(-sharp * (t - at) ** 2) for high, at, sharp in task.peaks)
+            opti.subject_to(ca.sumsqr(inner[:, j]) >= peaks + task.floor)
+            cost += h * weights[j] * 100 * ca.sumsqr(inner[:, j])
+        cost += h * 0.01 * ca.sumsqr(U[:, k])
+    opti.subject_to(X[:, 0] == ca.DM(task.start))
+    opti.subject_to(X[:, N] == ca.DM(task.end))
+    opti.minimize(cost)
+    opti.solver("ipopt", {"expand": True, "print_time": False}, {"print_level": 0, "sb": "yes"})
+    solution = opti.solve()
+    # alp_rider]
+    return {
+        "edges": np.linspace(0, task.duration, N + 1).tolist(),
+        "inside": [0.0],
+        "torque": np.reshape(solution.value(U), (2, N)).T[:, None].tolist(),
+        "state": solution.value(X).T.tolist(),
+        "cost": float(solution.value(opti.f)),
+    } | said(solution)
+
+
+def said(solution: Any) -> dict[str, Any]:
+    """Its word for its answer."""
+    return {
         "iterations": int(solution.stats()["iter_count"]),
         "solved": bool(solution.stats()["success"]),
         "status": solution.stats()["return_status"],
