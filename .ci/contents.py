@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMPILED = "colloc/kernels/compiled/"
-LIBRARIES = {"interpreter", "lanes", "multifrontal"}
+LIBRARIES = {"interpreter", "lanes", "multifrontal", "step"}
 # Kinds of CPUs for which there are libraries: those that `colloc.kernels.shipped` can tell on that system.
 KINDS = {"linux": {"x86_64": {"any", "v3", "v4"}}, "win": {"x86_64": {"any", "v3"}}}
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
