@@ -6,8 +6,8 @@ shift of the Hessian where it has the wrong inertia. Iterates are those of IPOPT
 for second-order corrections and a watchdog. There is no restoration: programs that need it are left unsolved, for a
 solver that has one. Rows with two bounds have slacks, which are eliminated from the linear system
 
-    | H + S_x + shift   J'      |  with S_x = z / distance for bounds of variables, and
-    | J                 - 1/S_s |  S_s the same for bounds of rows, a small number for equations.
+    | H + S_x + shift   J'                |  with S = z / distance for bounds of variables and of slacks;
+    | J                 - 1/(S_s + shift) |  a small number in the place of the latter for equations.
 
 It is quasi-definite where the Hessian is positive definite on the null space, so that its L D L' exists in any order.
 """
@@ -35,15 +35,16 @@ _SHIFTS = (1e-4, 8.0, 100.0, 1 / 3, 1e20)  # first, factor, first factor, decrea
 _LEAST_SHIFT = 1e-20
 _MOST = 300  # iterations of each program
 _EQUATION = 1e-9  # of the diagonal of equations, which makes dependent ones solvable
-_ARMIJO, _GAIN, _SWITCH, _LESS = 1e-4, 1e-5, 2.3, 1.1
-_HALVINGS = 14
+_ARMIJO, _GAIN, _FALL, _SWITCH, _LESS = 1e-8, 1e-5, 1e-8, 2.3, 1.1
+_HALVINGS = 22
+_REFUSALS, _RESETS = 5, 5  # iterations in which a filter refuses a step until it is emptied, and how often it is
 _DECREASE = 0.99  # of the error of the conditions, by a step that the filter refuses
 _TINY = 1e-14  # step, in natural sizes, that is rounding
 _PACK = 0.75  # share of the lanes in use, below which the programs that are not solved are put together
 _ENDS = ("cost", "w", "multipliers", "pushes", "solved", "iterations")
 _STATE = (
     "cost", "w", "multipliers", "z", "solved", "iterations", "whole", "p", "program", "mu", "shift", "stuck", "largest",
-    "least",
+    "least", "refusals", "resets",
 )  # fmt: skip
 _SLACK = 1e10  # limit of multipliers times distance over barrier, and of its inverse
 
@@ -210,8 +211,6 @@ class _ManyRuns:
         self.cost = self._scales()
         self.lower = np.empty((shape[0], solver.factor.entries, shape[1]))
         self.negative = np.zeros(shape, dtype=np.int64)
-        free = np.take(whole, functions.free, axis=1) / functions.size_x[functions.free, None]
-        rows = np.take(functions.values(whole, p)[1], solver.unequal, axis=1)
         self.mu = np.full(shape, _FIRST)
         self.z = np.ones((shape[0], self.bounds.entry.size, shape[1]))
         self.multipliers = np.zeros((shape[0], solver.nlp.n_g, shape[1]))
@@ -219,7 +218,8 @@ class _ManyRuns:
         self.solved, self.stuck = np.zeros(shape, dtype=bool), self.program >= count
         self.iterations = np.zeros(shape, dtype=int)
         self.filter: list[tuple[np.ndarray, np.ndarray]] = []
-        self._move(self._at(self.bounds.inside(np.concatenate([free, rows], axis=1))))
+        self.refusals, self.resets = np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
+        self._move(self._at(self._first_point()))
         self._least_multipliers()
         theta = self._infeasibility(self.c)
         self.largest, self.least = 1e4 * np.maximum(1.0, theta), 1e-4 * np.maximum(1.0, theta)
@@ -295,6 +295,17 @@ class _ManyRuns:
         g[:, solver.unequal] -= w[:, self.n :]
         return _Iterates(w, f / self.cost[some], g)
 
+    def _first_point(self) -> np.ndarray:
+        """Variables pushed from their bounds, then slacks with the values of their rows, pushed from theirs."""
+        solver, functions, inside = self.solver, self.solver.functions, self.bounds.inside
+        free = np.take(self.whole, functions.free, axis=1) / functions.size_x[functions.free, None]
+        w = np.zeros((len(free), self.n + solver.unequal.size, free.shape[2]))
+        w[:, : self.n] = free
+        w[:, : self.n] = inside(w)[:, : self.n]
+        rows = functions.values(functions.whole(w[:, : self.n], self.whole), self.p)[1]
+        w[:, self.n :] = np.take(rows, solver.unequal, axis=1)
+        return inside(w)
+
     def _here(self) -> _Iterates:
         return _Iterates(self.w.copy(), self.f.copy(), self.c.copy())
 
@@ -317,7 +328,7 @@ class _ManyRuns:
         diagonal[:, solver.unequal] = -1.0
         self._factorise(none, ones, diagonal - _EQUATION, np.arange(len(self.w)))
         right = np.zeros((len(self.w), self.n + self.c.shape[1], functions.lanes))
-        slope = -self.bounds.signed(1 / self.d)  # of the barrier
+        slope = -self.bounds.signed(self.z)
         right[:, : self.n] = -slope[:, : self.n] - self.gradient
         right[:, self.n + solver.unequal] = -slope[:, self.n :]
         start = solver.factor.solve(self.lower, right)[:, self.n :]
@@ -340,13 +351,15 @@ class _ManyRuns:
         return slope
 
     def _errors(self, slope: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """The largest error of the conditions by barrier; errors of slopes are relative to large multipliers."""
-        z, count = self.z, self.multipliers.shape[1] + 2 * self.w.shape[1]
-        large = np.maximum(100.0, (total(self.multipliers, sizes=True) + total(z)) / count) / 100.0
+        """The largest error of the conditions by barrier, relative to large multipliers."""
+        z, of_rows = self.z, total(self.multipliers, sizes=True)
+        pushes, bounds = total(z), max(1, z.shape[1])
+        by_slopes = np.maximum(100.0, (of_rows + pushes) / (self.c.shape[1] + bounds)) / 100.0
+        by_bounds = np.maximum(100.0, pushes / bounds) / 100.0
         product = z * self.d
         most, least = largest(product, least=-np.inf), -largest(-product, least=-np.inf)
-        dual, off = largest(slope - self.bounds.signed(z), sizes=True), largest(self.c, sizes=True)
-        return lambda mu: np.maximum(np.maximum(dual, np.maximum(most - mu, mu - least)) / large, off)
+        dual, off = largest(slope - self.bounds.signed(z), sizes=True) / by_slopes, largest(self.c, sizes=True)
+        return lambda mu: np.maximum(np.maximum(dual, np.maximum(most - mu, mu - least) / by_bounds), off)
 
     def _lower_barriers(self, slope: np.ndarray) -> None:
         """Lower barriers whose problems are solved; programs with the last one are solved."""
@@ -360,6 +373,7 @@ class _ManyRuns:
                 return
             smaller = np.maximum(_LAST, np.minimum(_BARRIER_FACTOR * self.mu, self.mu**_BARRIER_POWER))
             self.mu = np.where(lower, smaller, self.mu)
+            self.refusals[lower] = 0
             for theta, phi in self.filter:
                 theta[lower] = phi[lower] = np.inf
 
@@ -368,10 +382,9 @@ class _ManyRuns:
         solver, functions, n = self.solver, self.solver.functions, self.n
         hessian = functions.hessian(self._whole(), self.p, 1 / self.cost, self.multipliers)
         sigma = self.bounds.sums(self.z / self.d)
-        rows = np.full_like(self.c, -_EQUATION)
-        rows[:, solver.unequal] = -1.0 / sigma[:, n:]
-        shift = self._with_right_inertia(hessian, sigma[:, :n], rows)
+        shift = self._with_right_inertia(hessian, sigma)
         self.shift = np.where(shift > 0, shift, self.shift)
+        sigma += shift[:, None]
         residual = slope - self.bounds.signed(self.mu[:, None] / self.d)
         right = np.concatenate([residual[:, :n], self.c], axis=1)
         right[:, n + solver.unequal] += residual[:, n:] / sigma[:, n:]
@@ -382,13 +395,15 @@ class _ManyRuns:
         w[:, n:] = (np.take(by_rows, solver.unequal, axis=1) - residual[:, n:]) / sigma[:, n:]
         return w, by_rows
 
-    def _with_right_inertia(self, hessian: np.ndarray, sigma: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Factorise with as many negative pivots as rows; the necessary shifts of the Hessian."""
+    def _with_right_inertia(self, hessian: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        """Factorise with as many negative pivots as rows; the necessary shifts of variables and slacks."""
         first, factor, first_factor, decrease, most = _SHIFTS
-        shift, wanted = np.zeros_like(self.mu), self.c.shape[1]
+        shift, wanted, rows = np.zeros_like(self.mu), self.c.shape[1], np.full_like(self.c, -_EQUATION)
         again = np.arange(len(sigma))
         for _ in range(40):
-            self._factorise(hessian, sigma + shift[:, None], rows, again)
+            diagonal = sigma + shift[:, None]
+            rows[:, self.solver.unequal] = -1.0 / diagonal[:, self.n :]
+            self._factorise(hessian, diagonal[:, : self.n], rows, again)
             wrong = (self.negative != wanted) & ~self.solved & ~self.stuck
             if not wrong.any():
                 break
@@ -434,7 +449,7 @@ class _ManyRuns:
         fall = total(self.gradient * w[:, : self.n]) - self.mu * total(relative)
         length, accepted, best = primal.copy(), ~going, self._here()
         tiny = largest(w, sizes=True) < _TINY
-        rounding = 1e-15 * np.abs(phi)
+        rounding, by_filter = 1e-15 * np.abs(phi), np.zeros_like(accepted)
         for _ in range(_HALVINGS):
             some = np.flatnonzero(~accepted.all(axis=1))  # groups that go on
             if not some.size:
@@ -445,21 +460,41 @@ class _ManyRuns:
             new_phi = self._barrier(trial.f, self.bounds.distances(trial.w), self.mu[some])
             switch = (drop < 0) & (a * np.abs(drop) ** _SWITCH > t**_LESS) & (t <= self.least[some])
             armijo = new_phi - v <= _ARMIJO * a * drop + 10 * slack
-            better = (new_theta <= (1 - _GAIN) * t) | (new_phi - v <= -_GAIN * t + slack)
+            better = (new_theta <= (1 - _GAIN) * t) | (new_phi - v <= -_FALL * t + slack)
             good = np.where(switch, armijo, better) & (new_theta <= self.largest[some])
+            refused, was_by_filter = np.zeros_like(good), by_filter[some]
             for old_theta, old_phi in self.filter:
-                good &= (new_theta < old_theta[some]) | (new_phi < old_phi[some])
+                refused |= (new_theta >= old_theta[some]) & (new_phi >= old_phi[some])
+            by_filter[some] = np.where(accepted[some], by_filter[some], good & refused)
+            good &= ~refused
             good = (good | tiny[some]) & np.isfinite(new_theta) & np.isfinite(new_phi)
             now = good & ~accepted[some]
             best.take(some, now, trial)
+            self._reset_filters(some, now, was_by_filter)
             if (augment := now & ~(switch & armijo)).any():
                 entry = np.full((2, *theta.shape), np.inf)
                 entry[0, some] = np.where(augment, (1 - _GAIN) * t, np.inf)
-                entry[1, some] = np.where(augment, v - _GAIN * t, np.inf)
+                entry[1, some] = np.where(augment, v - _FALL * t, np.inf)
                 self.filter.append((entry[0], entry[1]))
             accepted[some] |= good
             length = np.where(accepted, length, length / 2)
         return length, accepted, best
+
+    def _reset_filters(self, some: np.ndarray, now: np.ndarray, by_filter: np.ndarray) -> None:
+        """Empty filters that alone have refused longer steps in several iterations one after another.
+
+        Parameters
+        ----------
+        some : ndarray of int
+            Groups.
+        now, by_filter : ndarray of bool, shape (len(some), lanes)
+            Lanes whose step is accepted now; whether a filter has refused the one before.
+        """
+        count = np.where(now, np.where(by_filter, self.refusals[some] + 1, 0), self.refusals[some])
+        reset = (count >= _REFUSALS) & (self.resets[some] < _RESETS)
+        self.refusals[some], self.resets[some] = np.where(reset, 0, count), self.resets[some] + reset
+        for values in (values for entry in self.filter for values in entry):
+            values[some] = np.where(reset, np.inf, values[some])
 
     def _infeasibility(self, c: np.ndarray) -> np.ndarray:
         return total(c, sizes=True)

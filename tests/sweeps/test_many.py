@@ -10,6 +10,7 @@ import pytest
 import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.kernels import CompileError
+from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
 from colloc.solution import warm_start
 from colloc.solver import lanes
@@ -106,18 +107,39 @@ def test_starts_of_many_are_those_of_one_bit_by_bit():
         assert np.array_equal(start.x, warm_start.start_from(program, None, value).x)
 
 
-def test_they_take_the_iterations_of_ipopt_with_a_monotone_barrier():
-    program = reach(mixed, co.Free(0.1, 5.0, 1.0))
-    many = co.sweeps.solve_many(program, random_reaches(12, seed=5))
-    monotone = co.Ipopt(**SHARP.options, mu_strategy="monotone", mu_init=0.1).prepare(program)
-    for outcome, start, p in zip(many.outcomes, starts(program, many.parameters), many.parameters, strict=True):
+def swing_up() -> Nlp:
+    """A cart-pole's fastest swing-up: steps are refused by the filter, and Hessians are shifted."""
+    goal = co.Parameter("goal", (0.8, np.pi))
+    rows = [
+        co.initial(q=0.0, qd=0.0),
+        co.final(qd=0.0),
+        co.at(1.0, lambda now: now.q - now.goal, equals=0.0),
+        co.path(lambda now: now.tau[1], equals=0.0),
+        co.path(lambda now: now.tau[0], lower=-25.0, upper=25.0),
+    ]
+    problem = co.Problem(cart_pole(), co.Free(0.1, 6.0, 1.5), mixed(), rows, parameters=[goal])
+    return co.transcribe(problem, co.Radau(6))
+
+
+@pytest.mark.parametrize("nlp", [lambda: reach(mixed, co.Free(0.1, 5.0, 1.0)), swing_up], ids=["reach", "swing_up"])
+def test_they_take_the_iterations_of_ipopt_with_a_monotone_barrier(nlp: Callable[[], Nlp]):
+    program = nlp()
+    (goal, *_) = program.problem.all_parameters
+    goals = goal.value + np.random.default_rng(0).uniform(-0.2, 0.2, (12, 2))
+    many = co.sweeps.solve_many(program, {"goal": goals})
+    ends = {"tol": 1e-9, "compl_inf_tol": 1e-10, "bound_relax_factor": 0.0}
+    without = {"max_soc": 0, "watchdog_shortened_iter_trigger": 0}
+    monotone = co.Ipopt(**ends, mu_strategy="monotone", mu_init=0.1, **without).prepare(program)
+    together = sorted(set(range(12)) - set(many.alone))
+    assert len(together) >= 10
+    same = 0
+    for k in together:
+        outcome, p = many.outcomes[k], many.parameters[k]
+        start = co.solver.Start(warm_start.start_from(program, None, p).x, scale=outcome.scale)
         alone = monotone(start, p)
         assert float(program.f(outcome.x, p)) == pytest.approx(float(program.f(alone.x, p)), rel=2e-9)
-        assert abs(outcome.iterations - alone.iterations) <= 5
-
-
-def starts(program: Nlp, parameters: np.ndarray) -> list[co.solver.Start]:
-    return warm_start.starts_from(program, None, parameters)
+        same += abs(outcome.iterations - alone.iterations) <= 1
+    assert same >= len(together) - 1  # rounding may part them
 
 
 def test_failures_are_those_of_single_runs():
