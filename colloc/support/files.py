@@ -23,6 +23,7 @@ else:
 _SUFFIX = ".colloc-part"  # of files that are being written
 LARGEST = 1_000_000_000  # bytes of a file that is read, unless its kind is smaller
 _STEM = 200  # bytes of a file's name that its temporary file repeats: names may have 255
+_NAME = 255  # letters of a name on Windows, which says of longer ones that there is no such file
 _LOCKED = 2**30  # the byte of a file that is locked on Windows, where locked bytes cannot be read
 _READERS = 2.0  # s for which a file that others read is waited for, on Windows
 
@@ -33,6 +34,8 @@ def check_path(path: str | os.PathLike[str]) -> Path:
         target = Path(path)
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             os.lstat(target)
+        if sys.platform == "win32" and len(target.name) > _NAME:
+            raise ValueError(f"a name has at most {_NAME} letters")
     except (TypeError, ValueError, OSError) as error:
         raise InputError(f"path must be a file name, got {quoted(path)} ({error})") from None
     if not os.fspath(path):  # which a Path takes for the working directory

@@ -18,6 +18,7 @@ from colloc.formats.urdf import _coupling
 from colloc.formats.xml import by_name, read_root
 from colloc.model.coupling import Coupling
 from colloc.model.tree import _check_tree
+from tests.platforms import needs_unix
 from tests.support.problems import time_optimal
 
 LINK = (
@@ -53,6 +54,7 @@ def test_a_pipe_is_not_waited_for_and_a_directory_is_no_file(tmp_path: Path, nam
         pytest.importorskip("ezc3d")
     if name.endswith(".parquet"):
         pytest.importorskip("pandas")
+    needs_unix("pipes with a path")
     os.mkfifo(tmp_path / name)
     (tmp_path / "folder" / name).mkdir(parents=True)
     for path in (tmp_path / name, tmp_path / "folder" / name, tmp_path / "missing" / name):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import os
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -235,7 +236,7 @@ def test_a_tool_whose_hand_is_in_another_file_is_read_as_if_the_hand_stood_in_it
 
 
 def test_files_that_are_none_are_refused(tmp_path):
-    for path in (tmp_path, tmp_path / "none.urdf", "/dev/zero"):
+    for path in (tmp_path, tmp_path / "none.urdf", os.devnull):
         with pytest.raises(co.InputError, match="is no file"):
             co.formats.from_urdf(path)
     (tmp_path / "bytes.urdf").write_bytes(b"\xff\xfe\x00")

@@ -11,6 +11,7 @@ import pytest
 
 from colloc.support.checks import InputError
 from colloc.support.files import check_writable, write_atomically
+from tests.platforms import needs_unix
 
 
 def mode(path: Path) -> int:
@@ -18,6 +19,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_file_keeps_its_mode(tmp_path: Path):
+    needs_unix("modes of files")
     path = tmp_path / "private.npz"
     path.write_bytes(b"old")
     path.chmod(0o600)
@@ -27,6 +29,7 @@ def test_a_file_keeps_its_mode(tmp_path: Path):
 
 
 def test_a_new_file_has_the_mode_of_the_umask_which_nobody_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    needs_unix("modes of files")
     before = os.umask(0o027)
     try:
         monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask is the whole process's"))
@@ -38,6 +41,7 @@ def test_a_new_file_has_the_mode_of_the_umask_which_nobody_changes(tmp_path: Pat
 
 
 def test_a_symbolic_link_stays_one(tmp_path: Path):
+    needs_unix("symbolic links for all users")
     real, link = tmp_path / "elsewhere" / "real.npz", tmp_path / "link.npz"
     real.parent.mkdir()
     link.symlink_to(real)  # which leads nowhere yet
@@ -49,6 +53,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path):
 
 
 def test_a_link_to_itself_is_refused(tmp_path: Path):
+    needs_unix("symbolic links for all users")
     (tmp_path / "a.npz").symlink_to(tmp_path / "a.npz")
     with pytest.raises(InputError, match=r"is a broken link|is a circle of symbolic links"):
         check_writable(tmp_path / "a.npz")
@@ -67,7 +72,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from colloc.support.files import write_atomically
-os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+os.fsync = lambda handle: os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 write_atomically(Path(sys.argv[1]), b"half")
 """
 
@@ -112,11 +117,14 @@ def test_names_of_any_length_that_the_system_takes(tmp_path: Path, length: int):
 
 @pytest.mark.parametrize("name", ["a\0b.npz", "x" * 300 + ".npz", "\ud800.npz", None, 3, b"a.npz", ["a.npz"]])
 def test_what_is_no_file_name_is_refused(tmp_path: Path, name: object):
+    if name == "\ud800.npz":
+        needs_unix("names that are bytes")
     with pytest.raises(InputError, match="path must be a file name"):
         check_writable(tmp_path / name if isinstance(name, str) else name, (".npz",))  # pyright: ignore[reportArgumentType]
 
 
 def test_pipes_are_refused(tmp_path: Path):
+    needs_unix("pipes with a path")
     os.mkfifo(tmp_path / "pipe.npz")
     with pytest.raises(InputError, match="a device or a pipe"):
         check_writable(tmp_path / "pipe.npz")

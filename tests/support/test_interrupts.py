@@ -224,7 +224,7 @@ def test_ctrl_c_in_a_descent_by_ipopt_is_a_keyboard_interrupt():
     def first(x: np.ndarray) -> tuple[float, np.ndarray]:
         calls.append(x)
         if len(calls) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return float((x**4).sum()), 4 * x**3
 
     objective = co.descent.Objective(first, lambda x: np.diag(12 * x**2))

@@ -250,7 +250,7 @@ class Trouble:
         if self.mark is not None:
             self.mark.write_text("tried", encoding="utf-8")
         if self.kind == "dies":
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         while self.kind == "hangs":
             pass
         raise KeyError(self.kind)
