@@ -13,6 +13,8 @@ from typing import Any
 import colloc as co
 from colloc.support.files import write_atomically
 
+_JUST = 60.0  # s, in which a run has just begun
+
 
 class OutOfTime(Exception):
     """A question that is left for another run."""
@@ -28,16 +30,17 @@ class Answers:
         Of this run. Answers of another commit or machine are refused.
     folder : Path, optional
         Place of the files; None keeps nothing.
-    until : float
-        Reading of `time.monotonic` after which nothing new is asked.
+    begin, until : float
+        Readings of `time.monotonic`, after the second of which nothing new is asked.
     """
 
     commit: str = ""
     machine: str = ""
     folder: Path | None = None
+    begin: float = 0.0
     until: float = inf
 
-    def get(self, key: str, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def get(self, key: str, ask: Callable[[], dict[str, Any]], longest: float = 0.0) -> dict[str, Any]:
         """The answer to a question, from its file or asked now and written down.
 
         Parameters
@@ -46,6 +49,8 @@ class Answers:
             Name of the question, and of its file.
         ask : callable
             Its answer, anything that JSON holds.
+        longest : float [s]
+            That it may take: unless the run has just begun, it must end in time.
 
         Raises
         ------
@@ -64,9 +69,9 @@ class Answers:
                         " comparison must be of one commit on one machine; name another folder"
                     )
             return kept["answer"]
-        if time.monotonic() > self.until:
-            raise OutOfTime(key)
         begin = time.monotonic()
+        if begin > self.until or (begin + longest > self.until and begin > self.begin + _JUST):
+            raise OutOfTime(key)
         answer = ask()
         if path is not None:
             kept = {"commit": self.commit, "machine": self.machine, "seconds": time.monotonic() - begin}

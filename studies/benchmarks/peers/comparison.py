@@ -207,7 +207,7 @@ def climbed(
 
     most = 1 if problem.get("intervals") else min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))
     for grid in range(most):
-        kept = answers.get(f"{problem['name']}.{tool}.{grid}", partial(ask, grid))
+        kept = answers.get(f"{problem['name']}.{tool}.{grid}", partial(ask, grid), patience(work, problem))
         said, truth = kept["said"], kept["truth"] and Truth(*kept["truth"])
         runs.append(Run(tool, str(problem["name"]), grid, said, truth))
         if any(word in said for word in HOPELESS) or "within" in said.get("failed", ""):
@@ -238,7 +238,8 @@ def measured(
     said = run.said
     if said["cold"] < LONG:
         question = (str(module.__file__), work, problem, run.grid, again, 2 * patience(work, problem))
-        said = answers.get(f"{problem['name']}.{run.tool}.{run.grid}.again", lambda: asked(*question))
+        most = min(question[-1], 2 * (again + 1) * said["cold"])
+        said = answers.get(f"{problem['name']}.{run.tool}.{run.grid}.again", lambda: asked(*question), most)
     if "cold" not in said:
         said = run.said
     numbers = {
@@ -404,13 +405,13 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
 
 def kept(folder: str, minutes: float) -> Answers:
     """Answers in a folder, where one is named, for this commit and machine."""
-    until = time.monotonic() + 60 * minutes
+    begin = time.monotonic()
     if not folder:
-        return Answers(until=until)
+        return Answers(begin=begin, until=begin + 60 * minutes)
     if "dirty" in (at := commit()):
         raise co.InputError(f"--answers: the code has changed since commit {at.partition('-')[0]}; commit it first")
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return Answers(at, machine(), Path(folder).resolve(), until)
+    return Answers(at, machine(), Path(folder).resolve(), begin, begin + 60 * minutes)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """colloc beside other tools: the judge against closed forms, the runner with tools that are absent, wrong or slow."""
 
 import json
+import time
 from dataclasses import asdict
 from math import pi
 from pathlib import Path
@@ -374,6 +375,10 @@ def test_an_answer_is_asked_for_once_and_kept(tmp_path: Path):
     assert late.get("squat.opti.0", dict) == {"said": 1.0}
     with pytest.raises(OutOfTime, match=r"squat.opti.1"):
         late.get("squat.opti.1", dict)
+    now = time.monotonic()
+    assert Answers(begin=now, until=now + 100.0).get("first", dict, longest=1000.0) == {}
+    with pytest.raises(OutOfTime, match="later"):
+        Answers(begin=now - 300.0, until=now + 100.0).get("later", dict, longest=1000.0)
 
 
 def test_a_comparison_goes_on_where_it_was_stopped(
