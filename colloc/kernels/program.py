@@ -25,6 +25,10 @@ _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say
 _INTERPRETED, _MACHINE_CODE = 1.5, 0.4
 _COSTS = (5.0, 0.5, 0.5)
 
+_BEHIND = 2**14  # bytes of a serialized function that may stand behind its instructions, else all of it is searched
+# The byte of two letters, by their number.
+_PAIRS = ((np.arange(2**16) - ord("a")) & 15 | (((np.arange(2**16) >> 8) - ord("a")) & 15) << 4).astype(np.uint8)
+
 _warned: list[int] = []  # whether of code that has no room
 _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
 
@@ -91,13 +95,19 @@ def _read(function: ca.Function) -> np.ndarray:
     samples = np.linspace(0, n - 1, min(n, _SAMPLES)).astype(int)  # each once: they are at least 1 apart
     expected = _accessed(function, samples)
     if n > _SAMPLES:
-        nibbles = np.frombuffer(function.serialize().encode(), dtype=np.uint8) - ord("a")
-        data, start = (nibbles[::2] | nibbles[1::2] << 4).tobytes(), -1
-        while (start := data.find(expected[:1].tobytes(), start + 1)) >= 0 and start + 16 * n <= len(data):
-            listed = np.frombuffer(data, dtype=np.int32, count=4 * n, offset=start).reshape(n, 4)
-            if (listed[samples] == expected).all():
-                return listed
+        text = function.serialize().encode()
+        for length in (min(len(text), 2 * (16 * n + _BEHIND)), len(text)):  # they are near the end
+            data, start = _bytes_of(text[-length:]), -1
+            while (start := data.find(expected[:1].tobytes(), start + 1)) >= 0 and start + 16 * n <= len(data):
+                listed = np.frombuffer(data, dtype=np.int32, count=4 * n, offset=start).reshape(n, 4)
+                if (listed[samples] == expected).all():
+                    return listed
     return _accessed(function, np.arange(n))
+
+
+def _bytes_of(text: bytes) -> bytes:
+    """Bytes of serialized ones, each of which is two letters from a to p, the lower half first."""
+    return _PAIRS[np.frombuffer(text, dtype="<u2")].tobytes()
 
 
 def _accessed(function: ca.Function, chosen: np.ndarray) -> np.ndarray:
