@@ -9,13 +9,12 @@ compiler   from a checkout, with a C compiler, and an empty cache
 neither    from a checkout, without a C compiler: CasADi evaluates the functions, MUMPS factorises
 again      from a checkout, after that with a compiler, with its cache
 
-Seconds are the processor's, of a process and of the compilers that it started. Modules have been compiled to bytecode
-before, as they are where a library is installed.
+Seconds are the processor's, of a process and of the compilers that it started. Modules are compiled to bytecode before,
+as pip does.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -54,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         wheel = installed(Path(directory) / "wheel")
         for root in (ROOT, wheel):
-            compiled_to_bytecode(root, written(directory))
+            folders = [str(root / name) for name in FOLDERS]
+            subprocess.run([sys.executable, "-m", "compileall", "-q", *folders], check=True)
         for motion in motions:
             runs = [started(motion, Path(directory), wheel) for _ in range(1 if args.quick else args.runs)]
             numbers |= compared(motion, runs)
@@ -73,25 +73,13 @@ def installed(folder: Path) -> Path:
     return folder
 
 
-def written(directory: str | Path) -> dict[str, str]:
-    """The environment of a process that keeps its bytecode in a directory."""
-    return {"PYTHONPYCACHEPREFIX": str(Path(directory) / "bytecode"), "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": ""}
-
-
-def compiled_to_bytecode(root: Path, environment: Mapping[str, str]) -> None:
-    """Compile the modules of a checkout, as pip does, into the directory that the environment names."""
-    folders = [str(root / name) for name in FOLDERS]
-    command = [sys.executable, "-m", "compileall", "-q", *folders]
-    subprocess.run(command, check=True, env=os.environ | dict(environment))
-
-
 def started(motion: str, directory: Path, wheel: Path) -> dict[str, dict[str, float]]:
     """Numbers of a motion in every way, in turn."""
     found = {}
     with tempfile.TemporaryDirectory(dir=directory) as empty:
         for way in WAYS:
             cache = Path(empty) / ("compiler" if way == "again" else way)
-            environment = {**written(directory), "COLLOC_CACHE_DIR": str(cache)}
+            environment = {"COLLOC_CACHE_DIR": str(cache), "PYTHONPATH": ""}
             environment |= NO_COMPILER if way in ("wheel", "neither") else {}
             root = wheel if way == "wheel" else ROOT
             found[way] = fresh("cold_starts_point", motion, environment=environment, root=root)
@@ -102,7 +90,7 @@ def compared(motion: str, runs: Sequence[Mapping[str, Mapping[str, float]]]) -> 
     """Medians of the seconds of a motion, and the largest relative difference of its costs."""
     numbers = {}
     for way in WAYS:
-        for part in ("total", "compilers", "import", "clock", "solve", "iterations"):
+        for part in ("total", "compilers", "import", "iterations"):
             if part in runs[0][way]:
                 numbers[f"{motion}.{way}.{part}"] = median(run[way][part] for run in runs)
     if "cost" in runs[0]["again"]:
@@ -113,17 +101,13 @@ def compared(motion: str, runs: Sequence[Mapping[str, Mapping[str, float]]]) -> 
 
 def report(motions: Sequence[str], numbers: Mapping[str, float]) -> Table:
     """The table."""
-    header = ("", *WAYS, "solver of the last", "costs differ by")
     rows = []
     for motion in motions:
-        solve, difference = (numbers.get(f"{motion}.{what}") for what in ("again.solve", "difference"))
-        last = (
-            "" if solve is None or difference is None else f"{solve:.2f}",
-            "" if difference is None else f"{difference:.0e}",
-        )
-        rows.append((motion, *(f"{numbers[f'{motion}.{way}.total']:.2f}" for way in WAYS), *last))
+        difference = numbers.get(f"{motion}.difference")
+        seconds = (f"{numbers[f'{motion}.{way}.total']:.2f}" for way in WAYS)
+        rows.append((motion, *seconds, "" if difference is None else f"{difference:.0e}"))
     notes = [f"  asked: {', '.join(f'{name} {seconds:g} s' for name, seconds in ASKED.items())}"]
-    return Table("First answers, seconds of the processor", header, rows, notes)
+    return Table("First answers, seconds of the processor", ("", *WAYS, "costs differ by"), rows, notes)
 
 
 if __name__ == "__main__":
