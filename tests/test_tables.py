@@ -31,7 +31,13 @@ def test_every_run_and_every_study_with_rows_is_on_a_page():
     assert records().keys() <= shown <= studies().keys()
     pages = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("results", "benchmarks", "compared")}
     assert set(re.findall(r"{runs} (\w+)", pages["results"])) == FAMILIES
-    assert set(re.findall(r"{peers} (\w+)", pages["compared"])) == {*peers.PROBLEMS, "summary", "reasons", "human43"}
+    assert set(re.findall(r"{peers} (\w+)", pages["compared"])) == {
+        *peers.PROBLEMS,
+        "summary",
+        "reasons",
+        "run",
+        "human43",
+    }
     for name, text in pages.items():
         assert f"{{provenance}} {name}" in text
     assert "{measured} benchmarks" in pages["benchmarks"]

@@ -61,6 +61,11 @@ def test_every_row_in_which_another_tool_is_sooner_says_why():
     compared.reasons(record(compared.STUDY).numbers)  # that is kept
 
 
+def test_a_run_that_kept_its_answers_is_one_run():
+    assert "other runs" in compared.run({"squat.best": 1.0})
+    assert compared.run({"squat.best": 1.0, "seconds": 9000.0}).startswith("All rows are of one run")
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_marked_parts_are_whole(tool: str):
     """Files that the pages include, and of which lines are counted."""
