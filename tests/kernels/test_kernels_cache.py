@@ -128,6 +128,7 @@ def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
+    needs_unix("a shell")
     begun, futures = tmp_path / "begun", []
 
     @reraise_interrupt
@@ -318,6 +319,7 @@ def test_what_others_can_write_is_not_loaded(cache, monkeypatch):
 
 
 def test_least_recently_used_are_evicted(cache, monkeypatch):
+    needs_unix("files that can be removed while they are loaded")
     paths = [check(factor) for factor in (3.0, 5.0, 7.0)]
     for age, path in zip((300, 400, 200), paths, strict=True):
         make_older(path, age)
