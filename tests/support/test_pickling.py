@@ -21,6 +21,7 @@ from colloc.problem import Instant
 from colloc.storage.fingerprint import fingerprint
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.support import pickling
+from tests.platforms import needs_unix
 from tests.storage.test_phases_files import CURVES, GUESS, bounce
 from tests.support.problems import everything, time_optimal
 from tests.support.random_trees import random_loads, random_tree
@@ -31,6 +32,7 @@ pytest.importorskip("cloudpickle", reason="lambdas are pickled by value")
 @pytest.fixture(scope="module", params=["spawn", "forkserver"])
 def elsewhere(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """Another process, which has what its start method gives it and nothing else."""
+    needs_unix("Pinocchio, which other processes import with these tests,")
     context = multiprocessing.get_context(request.param)
     with ProcessPoolExecutor(1, mp_context=context) as executor:
         yield executor
