@@ -1,5 +1,8 @@
 """A receding horizon: its optimum is that of IPOPT, its loop is closed, and it has a word for whatever goes wrong."""
 
+import os
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -271,6 +274,49 @@ def test_the_loop_holds_limits_on_a_heavier_arm_of_mujoco_with_noise(tmp_path):
     assert np.abs(loop.q - goals)[40:].max() < 0.25
     assert np.abs(loop.qd).max() < 3.0 * 1.02
     assert np.abs(loop.tau).max() <= 25.0
+
+
+MENAGERIE = os.environ.get("COLLOC_MENAGERIE", "")  # a copy of google-deepmind/mujoco_menagerie
+
+
+@pytest.mark.skipif(not MENAGERIE, reason="needs mujoco_menagerie in COLLOC_MENAGERIE")
+def test_the_panda_of_the_menagerie_follows_a_target_within_limits():
+    mujoco = pytest.importorskip("mujoco")
+    file = Path(MENAGERIE) / "franka_emika_panda" / "panda_nohand.xml"
+    home, torque = np.array([0, -0.4, 0, -2.2, 0, 1.8, 0.8]), np.array([87.0] * 4 + [12.0] * 3)
+    turns = 2 * np.pi / np.array([2, 3, 4, 2.5, 3.5, 4.5, 5])
+    limits = co.bounds(q=(home - 0.38, home + 0.38), qd=(-1.2, 1.2), tau=(-torque, torque))
+
+    def cost(now):
+        away = now.q - now.goal - now.t * now.pace
+        return 50 * ca.sumsqr(away) + 0.1 * ca.sumsqr(now.qd) + 1e-3 * ca.sumsqr(now.tau)
+
+    def target(t):
+        return {"goal": home + 0.4 * np.sin(turns * t), "pace": 0.4 * turns * np.cos(turns * t)}
+
+    parameters = [co.Parameter("goal", home), co.Parameter("pace", np.zeros(7))]
+    arm, start = co.formats.from_mjcf(file).model, co.initial(q=home, qd=0.0)
+    follow = co.Problem(arm, 0.5, co.integral(cost), [start, limits], parameters=parameters)
+    model = mujoco.MjModel.from_xml_path(str(file))
+    model.actuator_gainprm[:, 0], model.actuator_biasprm[:] = 1.0, 0.0  # motors in place of servos
+    model.actuator_ctrlrange[:] = np.column_stack([-torque, torque])
+    data = mujoco.MjData(model)
+
+    def plant(q, qd, tau, dt):
+        model.opt.timestep = dt
+        data.qpos[:], data.qvel[:], data.ctrl[:] = q, qd, tau
+        mujoco.mj_step(model, data)
+        return data.qpos, data.qvel
+
+    options = {"plant": plant, "parameters": target, "noise": (1e-4, 1e-3), "delay": 0.002}
+    loop = co.control.closed_loop(
+        co.control.receding(follow, co.BSpline(20), tick=0.01), 10.0, q=home, qd=0.0, **options
+    )
+    goals = np.array([target(t)["goal"] for t in loop.t])
+    assert np.median(np.abs(loop.q - np.clip(goals, home - 0.38, home + 0.38)), axis=0).max() < 0.02
+    assert np.abs(loop.q - home).max() < 0.38 * 1.01
+    assert np.abs(loop.qd).max() < 1.2 * 1.01
+    assert (np.abs(loop.tau) <= torque).all()
 
 
 def test_wrong_loops_are_named():

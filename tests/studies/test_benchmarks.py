@@ -29,6 +29,7 @@ import colloc.studies.benchmarks.resolve
 import colloc.studies.benchmarks.robots
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.skeletons
+import colloc.studies.benchmarks.ticks
 import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.gap import Look, look
 from colloc.studies.benchmarks.hessian import PROGRAMS, WAYS, Run, measured
@@ -359,6 +360,16 @@ def test_many_problems_have_the_optima_of_single_runs(tmp_path):
         assert numbers[f"many.{name}.solved"] == 20
         assert numbers[f"many.{name}.same"] == 1.0
         assert numbers[f"many.{name}.same_as_adaptive"] >= 0.6
+
+
+def test_a_controller_in_a_loop_of_mujoco_holds_limits_and_its_target(tmp_path):
+    pytest.importorskip("mujoco")
+    numbers = run(colloc.studies.benchmarks.ticks, tmp_path)
+    for way in ("one_step", "converged"):
+        assert numbers[f"colloc.{way}.miss"] < 0.06
+        for name in ("position", "speed", "torque"):
+            assert numbers[f"colloc.{way}.{name}"] < 1.02
+        assert numbers[f"colloc.{way}.median"] <= numbers[f"colloc.{way}.worst"]
 
 
 def test_a_program_solved_again_has_the_answers_of_ipopt_and_of_a_sweep(tmp_path):
