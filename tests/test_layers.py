@@ -108,7 +108,8 @@ def test_a_name_stands_for_one_thing_in_all_of_the_library():
 
 def test_attributes_come_about_in_the_open():
     """Names that packages load and that users give are asked for in one place each; nothing is made behind a class."""
-    asked = {str(path.relative_to(ROOT)) for path in FILES if "def __getattr__(" in path.read_text(encoding="utf-8")}
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
+    asked = {name for name, text in texts.items() if "def __getattr__(" in text}
     assert asked == {"colloc/__init__.py", "colloc/support/named.py", "colloc/support/packages.py"}
     for path in (
         path for path in FILES if re.search(r"copyreg|object\.__new__|vars\(", path.read_text(encoding="utf-8"))
