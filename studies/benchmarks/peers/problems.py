@@ -464,8 +464,6 @@ def reach(
 TWO = (planar(0.5, 0.4, 0.0, 0.1), planar(0.5, 0.4, 0.4, 0.1))
 # Kelly (2017), section 6.
 CART_POLE = (particle("prismatic", (1, 0, 0), 1.0), particle("revolute", (0, 0, 1), 0.3, (0, -0.5, 0)))
-# Spong (1995).
-ACROBOT = (planar(1.0, 1.0, 0.0, 0.083), planar(1.0, 2.0, 1.0, 0.33))
 THREE = tuple(planar(0.5, 0.4, before, 0.5 * 0.4**2 / 12) for before in (0.0, 0.4, 0.4))
 # Shanks, thighs and trunk of a man of 1.75 m and 75 kg, both legs as one: Winter (2009), table 4.1; the trunk is all
 # that is above the hip.
@@ -630,7 +628,6 @@ def problems() -> dict[str, Reach]:
         "two_link_effort": reach(TWO, swing, (10.0, 10.0), 1.0, gravity=(0, 0, 0)),
         "cart_pole": cart,
         "cart_pole_64": replace(cart, intervals=64),
-        "acrobot": reach(ACROBOT, ((-pi / 2, 0.0), (pi / 2, 0.0)), (0.0, 100.0), 2.0),
         "three_link_effort": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 5.0, 2.0), 1.0, speed=(5.0,) * 3),
         "three_link_time": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 6.0, 2.5)),
         "squat": reach(BODY, ((1.1, 1.9, -1.6), (pi / 2, 0.0, 0.0)), (250.0, 500.0, 400.0), 1.0),

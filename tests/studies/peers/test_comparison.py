@@ -517,7 +517,7 @@ def test_names_of_no_tool_or_problem_are_told():
 
 
 def test_problems_go_from_rest_to_rest_of_chains():
-    assert len(problems()) == 10
+    assert len(problems()) == 9
     for problem in problems().values():
         assert len({len(problem.start), len(problem.end), len(problem.torque), len(problem.links)}) == 1
     assert problems()["cart_pole"].end[1] == pi
