@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.control.c_code import UNUSED
+from colloc.control.horizon import measured_names
 from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
 from colloc.kernels import Compile
@@ -30,6 +31,7 @@ _HEADER = """#ifndef CONTROLLER_H
 
 #define CONTROLLER_TORQUES {torques}
 #define CONTROLLER_STATE {state} /* {state_names} */
+#define CONTROLLER_GAINS {gains} /* {gain_names} */
 #define CONTROLLER_PARAMETERS {parameters} /* {parameter_names} */
 #define CONTROLLER_TICK {tick} /* s */
 
@@ -38,7 +40,7 @@ deadline came first, 5 state or parameters are not finite. Without a step, torqu
 struct controller_answer {{
     int32_t status, steps, iterations;
     double tau[CONTROLLER_TORQUES];                     /* N m, N; to be held for one tick */
-    double gains[CONTROLLER_TORQUES][CONTROLLER_STATE]; /* derivatives of tau by the state */
+    double gains[CONTROLLER_TORQUES][CONTROLLER_GAINS]; /* derivatives of tau */
     double gap, excess, change, cost, seconds;          /* residual of equations, excess of limits: in natural sizes */
 }};
 
@@ -212,11 +214,13 @@ def _uncompiled(controller: Receding) -> NativeStep:
 
 def _header(controller: Receding, native: NativeStep) -> str:
     sizes = native.tables
-    names = [parameter.name for parameter in controller.first.nlp.motions[0].problem.all_parameters[:-1]]
+    problem = controller.first.nlp.motions[0].problem
+    names, columns = [parameter.name for parameter in problem.all_parameters[:-1]], measured_names(problem)
     state = sizes["parameters"] - sizes["measured"]
     return _HEADER.format(
-        torques=sizes["torques"], state=state, parameters=sizes["measured"], tick=repr(controller.tick),
-        state_names="positions, velocities, other states", parameter_names=", ".join(names) or "none",
+        torques=sizes["torques"], state=state, state_names="positions, velocities, other states",
+        gains=sizes["starts"], gain_names=", ".join(columns), parameters=sizes["measured"],
+        parameter_names=", ".join(names) or "none", tick=repr(controller.tick),
     )  # fmt: skip
 
 

@@ -2,11 +2,13 @@
 
 import shutil
 import subprocess
+from typing import Any
 
 import casadi as ca
 import pytest
 
 import colloc as co
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
@@ -34,6 +36,23 @@ def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(compiler, folder):
         pytest.skip(f"needs {compiler}")
     run(compiler, *STRICT, "-O0", "-fsanitize=address,undefined", *SOURCES, "-o", "check", "-lm", folder=folder)
     assert "5 ticks, largest difference" in run("./check", folder=folder)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize(("kind", "gains"), [("quaternion", 6), ("loop", 2)])
+def test_gains_of_quaternions_and_loops_have_fewer_columns_than_the_state(kind, gains, tmp_path):
+    chain, parts = four_bar(), []
+    model = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+    start: dict[str, Any] = {"q": (1.0, 0.0, 0.0, 0.0), "qd": 0.0}
+    if kind == "loop":
+        model, parts, start = chain.model, [co.loops.IndependentJoints(chain)], {"q": {"crank": 1.0}, "qd": 0.0}
+    still = co.integral(lambda now: 1e-2 * ca.sumsqr(now.tau) + ca.sumsqr(now.qd))
+    hold = co.Problem(model, 0.5, still, [co.initial(**start)], parts=parts)
+    controller = co.control.receding(hold, co.BSpline(5), tick=0.02)
+    co.control.export(controller, tmp_path)
+    assert f"CONTROLLER_GAINS {gains} /*" in (tmp_path / "controller.h").read_text(encoding="utf-8")
+    run("gcc", *STRICT, "-O0", "-fsanitize=address,undefined", *SOURCES, "-o", "check", "-lm", folder=tmp_path)
+    assert "5 ticks, largest difference" in run("./check", folder=tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
