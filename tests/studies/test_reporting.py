@@ -123,7 +123,7 @@ def test_options_are_numbers():
         (["--points", "6.5"], "argument --points: must be a whole number, got '6.5'"),
         (["--figure", "a.txt"], "file name must end in .png or .pdf or .svg, got 'a.txt'"),
         (["--animation", "a.mp4"], "file name must end in .html or .gif, got 'a.mp4'"),
-        (["--json", "no/such/place.json"], "directory 'no/such' of 'place.json' does not exist"),
+        (["--json", "no/such/place.json"], f"directory {str(Path('no/such'))!r} of 'place.json' does not exist"),
         (["--slow"], "unrecognized arguments: --slow"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
