@@ -124,11 +124,12 @@ def swing_up() -> Nlp:
 @pytest.mark.parametrize("nlp", [lambda: reach(mixed, co.Free(0.1, 5.0, 1.0)), swing_up], ids=["reach", "swing_up"])
 def test_they_take_the_iterations_of_ipopt_with_a_monotone_barrier(nlp: Callable[[], Nlp]):
     program = nlp()
+    assert isinstance(program, co.transcription.NLP)
     (goal, *_) = program.problem.all_parameters
     goals = goal.value + np.random.default_rng(0).uniform(-0.2, 0.2, (12, 2))
     many = co.sweeps.solve_many(program, {"goal": goals})
     ends = {"tol": 1e-9, "compl_inf_tol": 1e-10, "bound_relax_factor": 0.0}
-    without = {"max_soc": 0, "watchdog_shortened_iter_trigger": 0}
+    without: dict[str, Any] = {"max_soc": 0, "watchdog_shortened_iter_trigger": 0}
     monotone = co.Ipopt(**ends, mu_strategy="monotone", mu_init=0.1, **without).prepare(program)
     together = sorted(set(range(12)) - set(many.alone))
     assert len(together) >= 10
