@@ -37,7 +37,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
         if sys.platform == "win32" and len(target.name) > _NAME:
             raise ValueError(f"a name has at most {_NAME} letters")
     except (TypeError, ValueError, OSError) as error:
-        raise InputError(f"path must be a file name, got {quoted(path)} ({error})") from None
+        raise InputError(f"path must be a file name, got {quoted(path)} ({error}){_advice(path)}") from None
     if not os.fspath(path):  # which a Path takes for the working directory
         raise InputError(f"path must be a file name, got {quoted(path)}")
     return target
@@ -64,13 +64,10 @@ def check_readable(path: str | os.PathLike[str], kind: str, largest: int = LARGE
     return file
 
 
-def _advice(path: str | os.PathLike[str]) -> str:
+def _advice(path: object) -> str:
     """The advice for the text of a file in place of its name."""
-    return (
-        "; it is XML itself: write it to a file, and give the name of that"
-        if os.fspath(path).lstrip()[:1] == "<"
-        else ""
-    )
+    is_xml = isinstance(path, str) and path.lstrip()[:1] == "<"
+    return "; it is XML itself: write it to a file, and give the name of that" if is_xml else ""
 
 
 @contextmanager

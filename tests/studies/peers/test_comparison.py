@@ -49,6 +49,7 @@ from colloc.studies.benchmarks.peers.truth import (
     pulled,
     simulated,
 )
+from tests.platforms import needs_unix
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
 
@@ -327,12 +328,14 @@ TOOLS = {
 def test_what_gives_no_answer_is_a_sentence(
     tmp_path: Path, tool: str, key: str, says: str, monkeypatch: pytest.MonkeyPatch
 ):
+    needs_unix("a limit of a process's seconds")
     monkeypatch.setattr(comparison, "SHARED", 60.0 if tool == "slow" else 1.5)
     (tmp_path / "tool.py").write_text(TOOLS[tool], encoding="utf-8")
     assert asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 0, 1, 2.0) == {key: says}
 
 
 def test_an_answer_has_its_seconds(tmp_path: Path):
+    needs_unix("a limit of a process's seconds")
     (tmp_path / "tool.py").write_text(TOOLS["right"], encoding="utf-8")
     said = asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 2, 3, 20.0)
     assert said["cost"] == 3.0
