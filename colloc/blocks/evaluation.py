@@ -13,7 +13,7 @@ from colloc import kernels
 from colloc.blocks.block import Block
 from colloc.blocks.slices import Slices, nonzeros
 from colloc.kernels import Compile
-from colloc.kernels.options import NEED, VIRTUAL
+from colloc.kernels.options import VIRTUAL
 from colloc.support.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ class Evaluation:
 
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
-    # True has the interpreter of programs evaluate every function, False stays on CasADi's virtual machine. None looks
-    # for the interpreter unless there is little to do.
+    # True has the interpreter of programs evaluate every function, False stays on CasADi's virtual machine. None has
+    # the interpreter evaluate them unless there is little to do, whether or not the cache has it: answers would else
+    # differ in their last digits between the first run on a machine and later ones.
     compile: bool | Compile | None
 
     @property
@@ -73,7 +74,7 @@ class Evaluation:
 
             return Compiled(by_function, Inlined(by_name))
         if automatic:
-            library = kernels.interpret_or_none(by_name, options, compile=seconds > NEED)
+            library = kernels.interpret_or_none(by_name, options)
             return Compiled(by_function, library)
         library = kernels.interpret_or_warn(by_name, options)
         return Compiled(by_function, library, failed=library is None)

@@ -103,7 +103,7 @@ class Tick:
 
     def __repr__(self) -> str:
         word = "trusted" if self.trusted else f"not trusted: {self.message}"
-        return f"Tick({word}; {self.steps} steps, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
+        return f"Tick({word}; steps: {self.steps}, iterations: {self.iterations}, {1e3 * self.seconds:.2f} ms)"
 
     def state(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Planned positions and velocities at a time after this tick, shapes (n_q,) and (n,).

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.kernels.kernel import Kernel
-from colloc.kernels.options import NEED, VIRTUAL, Compile, thread_count
+from colloc.kernels.options import VIRTUAL, Compile, thread_count
 from colloc.support.checks import finite_array
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def interpreted(
 ) -> list[np.ndarray] | None:
     """Values of a kernel as in `Interpreter.evaluate`, or None if CasADi's virtual machine should evaluate it.
 
-    That is the case for small work, without an interpreter of programs, and for an operation without a translation. For
-    large work the interpreter is compiled first if the cache has none.
+    That is the case for small work, without an interpreter of programs, and for an operation without a translation. The
+    interpreter is compiled first if the cache has none.
     """
     slices = max((len(array) for k, array in enumerate(inputs) if k not in kernel.shared), default=1)
     seconds = VIRTUAL * slices * kernel.function.n_instructions()
@@ -99,7 +99,7 @@ def interpreted(
     if interpreter is None or interpreter.threads != thread_count(_DEFAULT):
         from colloc.kernels.interpreter import interpret_or_none  # takes longer to import than a small problem to solve
 
-        interpreter = interpret_or_none({"f": replace(kernel)}, _DEFAULT, compile=seconds > NEED)
+        interpreter = interpret_or_none({"f": replace(kernel)}, _DEFAULT)
         if interpreter is None:
             return None
         _interpreters[kernel] = interpreter

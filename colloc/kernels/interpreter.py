@@ -191,12 +191,12 @@ def interpret(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool)
     return interpreter
 
 
-def interpret_or_none(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool) -> Interpreter | None:
+def interpret_or_none(kernels: Mapping[str, Kernel], options: Compile) -> Interpreter | None:
     """As `interpret`, but None without a library; one warning for a compiler that fails."""
     try:
-        return interpret(kernels, options, compile=compile and not _failed)
+        return interpret(kernels, options, compile=not _failed)
     except CompileError as error:
-        if compile and not _failed and _has_compiler(options):
+        if not _failed and _has_compiler(options):
             _failed.append(str(error))
             warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning)
         return None

@@ -15,7 +15,6 @@ from colloc.support.checks import InputError, count, flag, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
 VIRTUAL = 4e-9  # s for an instruction in a slice, by CasADi's virtual machine
-NEED = 0.3  # s on the virtual machine for which the interpreter is compiled, once for a machine
 MOST_THREADS = 256  # the driver's
 
 

@@ -1,7 +1,9 @@
 """Programs against CasADi's virtual machine: the same functions, the same optima, also without a compiler."""
 
+import shutil
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -53,6 +55,14 @@ def test_programs_equal_functions_of_the_virtual_machine(
         for mine, theirs in zip(programs[name], matrices, strict=True):
             size = max(1.0, np.abs(theirs).max(initial=0.0))
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * size, err_msg=name)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+def test_the_first_program_on_a_machine_is_evaluated_as_later_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """With an empty cache as with a full one, however small the program is."""
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
+    evaluations = [co.transcribe(lift(), co.BSpline(20))._first.compiled for _ in range(2)]
+    assert all(found.library is not None for found in evaluations)
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(8), co.HermiteSimpson(12), co.Radau(8)], ids=str)

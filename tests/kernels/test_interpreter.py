@@ -197,7 +197,7 @@ def test_without_a_compiler_nothing_is_said(monkeypatch, tmp_path):
     kernel = Kernel(random_function(np.random.default_rng(0), 20))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert interpret_or_none({"f": kernel}, Compile(), compile=True) is None
+        assert interpret_or_none({"f": kernel}, Compile()) is None
     with pytest.raises(CompileError, match="no C compiler found"):
         interpret({"f": kernel}, Compile(), compile=True)
 
@@ -208,10 +208,10 @@ def test_a_compiler_that_fails_is_warned_of_once(monkeypatch, tmp_path):
     broken = Compile(compiler=f'"{sys.executable}" -c exit(3)')
     kernel, options = Kernel(random_function(np.random.default_rng(0), 20)), broken
     with pytest.warns(CompileWarning, match="virtual machine is used instead"):
-        assert interpret_or_none({"f": kernel}, options, compile=True) is None
+        assert interpret_or_none({"f": kernel}, options) is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert interpret_or_none({"f": kernel}, options, compile=True) is None
+        assert interpret_or_none({"f": kernel}, options) is None
 
 
 def test_a_batch_may_stay_on_the_virtual_machine(monkeypatch):
