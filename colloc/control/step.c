@@ -59,7 +59,7 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
 #define HAND 128           /* most limits at hand */
 #define EXACT 1e-9         /* excess of a limit, in natural sizes, that is none */
-#define SOFT 1e6           /* inverse pivot of a program that its limits have to hold */
+#define SOFT 1e9           /* inverse pivot of a program that its limits have to hold */
 #define ROUNDED 1e-12      /* share of w that is no multiplier */
 #define TAKEN 64           /* most limits that are taken to hand at a time */
 #define WORK 3e7           /* of changes of limits at hand, cubes of how many hold, before the primal-dual method */
