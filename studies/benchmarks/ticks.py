@@ -83,7 +83,7 @@ def draw(answers: dict[tuple[str, str], dict[str, Any]], file: str) -> None:
         shown = {tool: 1e3 * np.array(answers[tool, way]["seconds"]) for tool in TOOLS if _has(answers[tool, way])}
         edges = np.geomspace(min(ms.min() for ms in shown.values()), max(ms.max() for ms in shown.values()), 60)
         for tool, ms in shown.items():
-            label = f"{tool}: median {np.median(ms):.2g}, worst {ms.max():.2g}"
+            label = f"{tool}: median {np.median(ms):.1f}, worst {ms.max():.1f}"
             axes.hist(ms, bins=edges.tolist(), color=TOOLS[tool], alpha=0.7, label=label)
         axes.set_xscale("log")
         axes.set_title(way, loc="left")
