@@ -17,7 +17,7 @@ from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
 from colloc.kernels import Compile
 from colloc.support.checks import InputError, instance, quoted, spelt
-from colloc.support.files import check_writable, write_atomically
+from colloc.support.files import check_path, check_writable, write_atomically
 
 _RECORDED = 5  # ticks that the test repeats
 _SAME = 1e-9  # relative difference of torques that the test accepts: compilers round differently
@@ -183,7 +183,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
         raise InputError("a controller of phases cannot be written in C: state the schedule in one Problem")
     if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
         raise InputError(f"folder must be a path, got {quoted(folder)}")
-    target = Path(folder)
+    target = check_path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -29,6 +29,7 @@ from colloc.support.checks import (
     finite_number,
     float_array,
     instance,
+    not_negative,
     spelt,
     unknown_name,
 )
@@ -114,9 +115,14 @@ class Tick:
         ----------
         t : float [s]
             From 0 to the end of the plan.
+
+        Raises
+        ------
+        InputError
+            For other times.
         """
-        left, motions = finite_number("t", t), self.first.nlp.motions
-        spans = [float(self.x[entry]) for entry in durations_of(self.first)]
+        motions, spans = self.first.nlp.motions, [float(self.x[entry]) for entry in durations_of(self.first)]
+        left = not_negative("t", t, at_most=sum(spans))
         k = int(np.searchsorted(np.cumsum(spans)[:-1], left, side="right"))
         problem, grid = motions[k].problem, motions[k].grid
         if problem.coordinates is not None or not problem.model.has_plain_velocities:

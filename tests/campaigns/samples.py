@@ -304,7 +304,7 @@ OWN = {
         "plant": "None", "parameters": "None", "delay": "0.0", "noise": "(0.0, 0.0)", "substeps": "2"},
     "co.control.export": {
         "controller": "control.receding(still(), co.BSpline(6), tick=0.1)", "folder": "FOLDER / 'controller'"},
-    "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
+    "co.control.Tick.state": {"t": "0.1"}, "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
     "co.control.rollout": {"limits": "None", "reference": "None", "gains": "None"},
     "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.problem.ground.applied": {
         "wrench": "lambda now: wrench()"},
@@ -353,6 +353,7 @@ OWN = {
     "co.descent.SplineMotion.nearest": {"q": "np.zeros((20, 1))"}, "co.descent.SplineMotion.objective": {
         "running": "lambda *state: None", "curvature": "None"},
     "co.descent.ChainMovement.sample": {"x": "chain_movement().start()", "t": "None"},
+    "co.optimality.OptimumFunction.with_pullback": {"parameters": "np.array([1.0])"},
     "co.optimality.sensitivity": {"by": "'weight'"}, "co.optimality.Sensitivity.x": {"by": "'weight'"},
     "co.optimality.Sensitivity.evaluate": {"by": "{'weight': 1.0}", "t": "0.5"}, "co.plot.tornado": {"sensitivity": "sensitivity()"},
     "co.dynamics.Wrench.about": {"point": "symbol('p', 3)"}, "co.dynamics.Wrench.scaled": {"factor": "2.0"},
@@ -362,6 +363,8 @@ OWN = {
 INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
     "co.optimality.Sensitivity": "sensitivity()", "co.sweeps.Front": "front()",
+    "co.control.Tick": "control.receding(still(), co.BSpline(6), tick=0.1)(np.zeros(2), np.zeros(2))",
+    "co.optimality.OptimumFunction": "co.optimality.optimum_function(solution(), 'cost', 'weight')",
     "co.optimality.Estimates":
         "co.optimality.Estimates(('k',), ('',), np.ones(1), 0.1 * np.ones(1), 0.01 * np.eye(1), {}, np.zeros(1), ())",
     "co.formats.Reading": "co.formats.Reading(chain().model, loops=chain().loops)",

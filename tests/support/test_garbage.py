@@ -15,6 +15,7 @@ from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 from colloc.problem import ground
 from tests.campaigns import garbage
+from tests.campaigns.samples import INSTANCES
 from tests.support.problems import time_optimal
 
 HUGE = 10**400
@@ -246,3 +247,9 @@ def test_variables_of_phases_are_named_at_a_decision_vector(x):
     nlp = co.transcribe(co.Phases({"one": problem}), co.BSpline(4))
     with pytest.raises(co.InputError, match=r"x must"):
         nlp.variable_name(0, x)
+
+
+def test_every_method_can_be_called():
+    """A method belongs to an object that a campaign can make: by a sample, or by its class."""
+    made = {door.name for door in garbage.doors()} | set(INSTANCES)
+    assert [door.name for door in garbage.doors() if door.method and door.name.rpartition(".")[0] not in made] == []
