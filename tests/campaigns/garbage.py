@@ -67,7 +67,7 @@ _EXTENSIONS = (
     "co.solver.Solver",
 )  # fmt: skip
 # Results of solves and readers, which nobody else makes.
-_RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading")
+_RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading", "co.control.Receding")
 _ASKED = {
     name for protocol in (Transcription, Solver, Part, Surface, Executor) for name in vars(protocol) if name[0] != "_"
 }
