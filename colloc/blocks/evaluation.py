@@ -19,7 +19,7 @@ from colloc.support.lazy import cached_property
 if TYPE_CHECKING:
     from colloc.blocks.kernel import BlockKernel
 
-# The automatic rule assumes this many iterations of a solve. It tries the interpreter where they take longer than these
+# The automatic rule assumes this many iterations of a solve. It takes the interpreter where they take longer than these
 # seconds on the virtual machine.
 ITERATIONS = 100
 _LOOK = 0.02
@@ -74,8 +74,7 @@ class Evaluation:
 
             return Compiled(by_function, Inlined(by_name))
         if automatic:
-            library = kernels.interpret_or_none(by_name, options)
-            return Compiled(by_function, library)
+            return Compiled(by_function, kernels.interpret_or_none(by_name, options))
         library = kernels.interpret_or_warn(by_name, options)
         return Compiled(by_function, library, failed=library is None)
 
