@@ -19,7 +19,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("snippet", "end"), ENDS.items())
-def test_every_end_of_a_child_is_told_apart(snippet: str, end: Outcome):
+def test_every_end_of_a_child_is_distinguished(snippet: str, end: Outcome):
     assert attempt_apart("snippet", snippet, seconds=1.0 if end is Outcome.HANG else 60.0).outcome is end
 
 

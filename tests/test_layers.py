@@ -247,7 +247,7 @@ def test_a_name_of_a_package_says_where_it_is(name: str, place: str):
         getattr(colloc, name)
 
 
-def test_a_misspelt_name_is_told_from_those_at_the_top():
+def test_a_misspelt_name_is_distinguished_from_those_at_the_top():
     with pytest.raises(AttributeError, match="no public name in colloc named 'sovle'; did you mean 'solve'"):
         colloc.sovle  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
 

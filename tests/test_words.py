@@ -87,12 +87,24 @@ def statements(text: str) -> list[str]:
     return [sentence for sentence in re.findall(pattern, text.strip()) if not sentence.endswith("?")]
 
 
-def test_statements_are_told_from_questions():
+def test_statements_are_distinguished_from_questions():
     assert statements("What a body weighs [N].") == ["What a body weighs [N]."]
     assert statements("True. Who calls, e.g. f.g(x), waits. What for? Nothing.") == ["Who calls, e.g. f.g(x), waits."]
     assert not statements("What is the least time? It says what it is. Whatever holds, holds.")
     assert private("valley", "valley of a force", "a valley of a force, a Valley of costs").endswith("Valley of costs")
     assert not private("dear", "", "dearth")
+
+
+def names(path: Path) -> set[str]:
+    """Parts of the names that a module defines or uses: "q" and "max" of `q_max`."""
+    tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
+    return {part for token in tokens if token.type == tokenize.NAME for part in token.string.split("_")}
+
+
+def test_no_private_word_is_part_of_a_name():
+    private = ("told", "valley", "dear", "heir", "heirs")
+    files = [path for path in FILES if path.suffix == ".py" and any(word in source(path) for word in private)]
+    assert not [(path.name, word) for path in files for word in private if word in names(path)]
 
 
 @pytest.mark.parametrize("folder", PLAIN, ids=lambda folder: folder.name)

@@ -70,8 +70,8 @@ class TimeSeriesTable:
 
     def __post_init__(self):
         t = finite_array("times of a table", self.t, (None,))
-        if (late := np.flatnonzero(np.diff(t) <= 0)).size:
-            k = int(late[0])
+        if (disordered := np.flatnonzero(np.diff(t) <= 0)).size:
+            k = int(disordered[0])
             raise InputError(f"times of a table must rise, got {t[k]:g} s before {t[k + 1]:g} s (number {k})")
         columns = {
             text("name of a column", name): _column(name, values, t.size)

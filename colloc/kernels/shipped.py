@@ -62,8 +62,8 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     macros = inspect(command, ((),)).macros
     kinds = next((kinds for machine, kinds in KINDS.items() if f"__{machine}__" in macros), ())
     windows = "_WIN32" in macros
-    told = _V4 if "__linux__" in macros else _V3 if windows else frozenset()  # see `_instructions`
-    for kind in (kind for kind in kinds if kind.instructions <= told):
+    common = _V4 if "__linux__" in macros else _V3 if windows else frozenset()  # see `_instructions`
+    for kind in (kind for kind in kinds if kind.instructions <= common):
         compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
             code = source(lane_count(Compile(), compiler.macros), compiler.macros)

@@ -178,8 +178,8 @@ def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[n
     ends, density, jumps = nlp.grid.breakpoints, acting.density(nlp.grid.breakpoints), acting.jumps
     s, _ = costate_points(nlp)
     first = np.tile(_PLACES < 1, ends.size - 1)  # forces at the end of an interval are included at its last point
-    late = s[:, None] - jumps.s
-    acted = (late > _SAME) | ((np.abs(late) <= _SAME) & first[:, None])
+    elapsed = s[:, None] - jumps.s
+    acted = (elapsed > _SAME) | ((np.abs(elapsed) <= _SAME) & first[:, None])
     half = np.diff(ends)[:, None] / 2
     values, after, below = [], [], None
     for k, columns in enumerate(orders):
@@ -194,7 +194,7 @@ def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[n
         for i in range(k + 1):
             pull, power = jumps.values[:, orders[i]], k - i
             factor = -((-1) ** power) / factorial(power)
-            value = value + factor * (np.where(acted, late, 0.0) ** power * acted) @ pull
+            value = value + factor * (np.where(acted, elapsed, 0.0) ** power * acted) @ pull
             end = end + factor * (1 - jumps.s) ** power @ pull
         values.append(value)
         after.append(end)

@@ -317,8 +317,8 @@ def _samples(label: str, times: Any, values: Any, degree: int) -> tuple[np.ndarr
         raise InputError(
             f"times of {label!r} must be at least {degree + 1} for splines of degree {degree}, got {quoted(t)}"
         )
-    if (late := np.flatnonzero(np.diff(t) <= 0)).size:
-        k = int(late[0])
+    if (disordered := np.flatnonzero(np.diff(t) <= 0)).size:
+        k = int(disordered[0])
         raise InputError(f"times of {label!r} must rise, got {t[k]:g} s before {t[k + 1]:g} s (number {k})")
     y = float_array(f"values of {label!r}", values)
     if y.ndim not in (1, 2) or y.shape[0] != t.size or 0 in y.shape:

@@ -33,7 +33,7 @@ from colloc.support.checks import (
     spelt,
 )
 from colloc.support.interrupts import reraise_interrupt
-from colloc.support.progress import silent_if_told
+from colloc.support.progress import silent_without_progress
 from colloc.support.stopwatch import part, seconds_of_call
 from colloc.transcription import NLP, BaseNLP, PhasesNLP, default_curves, program_of
 
@@ -60,7 +60,7 @@ def solve(
 
 @spelt
 @reraise_interrupt
-@silent_if_told
+@silent_without_progress
 @finish_progress
 def solve(
     problem: Problem | Phases | NLP | PhasesNLP,
@@ -246,7 +246,7 @@ def refine(
 
 @spelt
 @reraise_interrupt
-@silent_if_told
+@silent_without_progress
 @finish_progress
 def refine(
     solution: Solution | PhasesSolution,

@@ -51,7 +51,7 @@ class Monitor(IterationCallback):
     ----------
     stop : bool
         Set from outside, or after an error of a user's function: the solver ends at its next iteration.
-    late : bool
+    out_of_time : bool
         Whether the solver was stopped by the time limit.
     best : ndarray or None
         The best iterate, in the solver's variables.
@@ -73,7 +73,7 @@ class Monitor(IterationCallback):
         self._bounds, self._cost, self._unscaled, self._on_iteration = bounds, cost, unscaled, on_iteration
         self._error: BaseException | None = None
         self._start, self._seconds, self.count = time.perf_counter(), seconds, 0
-        self.stop, self.late, self.best, self._merit = False, False, None, (np.inf, np.inf)
+        self.stop, self.out_of_time, self.best, self._merit = False, False, None, (np.inf, np.inf)
         self.history: dict[str, list[float]] = {"cost": [], "infeasibility": []}
 
     def end(self) -> None:
@@ -102,10 +102,10 @@ class Monitor(IterationCallback):
             except BaseException as error:  # CasADi would print it and continue
                 self._error, self.stop = error, True
         self.count += 1
-        self.late = seconds > self._seconds
+        self.out_of_time = seconds > self._seconds
         if stop_requested():  # not `stop = stop or stop_requested()`: Ctrl-C may set it meanwhile
             self.stop = True
-        np.frombuffer(res[0])[0] = self.stop or self.late
+        np.frombuffer(res[0])[0] = self.stop or self.out_of_time
         return 0
 
 

@@ -124,7 +124,7 @@ class Nlpsol:
         stats = instance.solver.stats()
         message = str(stats["return_status"])
         status = self._statuses.get(message, Status.SOLVED if stats["success"] else Status.FAILED)
-        if monitor.late and status is not Status.SOLVED:
+        if monitor.out_of_time and status is not Status.SOLVED:
             status = Status.TIME_LIMIT
         # Ctrl-C may come after the solver's last check: the optimum is then the best iterate, with the status of
         # an interruption.

@@ -32,7 +32,7 @@ def be_silent() -> None:
     _silent.set(True)
 
 
-def silent_if_told(function: Callable[P, T]) -> Callable[P, T]:
+def silent_without_progress(function: Callable[P, T]) -> Callable[P, T]:
     """A function that announces nothing if its argument `progress` is False."""
 
     @wraps(function)

@@ -28,7 +28,7 @@ from colloc.solver.solver import FOR_ONE_RUN
 from colloc.support.checks import InputError, count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.pickling import Portable
-from colloc.support.progress import Progress, silent_if_told
+from colloc.support.progress import Progress, silent_without_progress
 from colloc.support.stopwatch import part, seconds_of_call
 from colloc.support.threads import tracked
 from colloc.sweeps.executors import check_executor, open_executor, results
@@ -43,7 +43,7 @@ _FIRST_GUESS = -1  # key of the final curve among the numbers of starts
 
 @spelt
 @tracked
-@silent_if_told
+@silent_without_progress
 def multistart(
     problem: Problem | Phases | NLP | PhasesNLP,
     curve: Curves | None = None,

@@ -20,7 +20,7 @@ from colloc.solver import Solver, chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
 from colloc.support.checks import InputError, flag, function, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
-from colloc.support.progress import Progress, silent_if_told
+from colloc.support.progress import Progress, silent_without_progress
 from colloc.support.threads import tracked
 from colloc.sweeps.cases import (
     Case,
@@ -45,7 +45,7 @@ _FORMAT = 2  # version of the files of cases
 
 @spelt
 @tracked
-@silent_if_told
+@silent_without_progress
 def sweep(
     problem: Problem | Phases | NLP | PhasesNLP | Callable[..., Problem | Phases],
     cases: Any,

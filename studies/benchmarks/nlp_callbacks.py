@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers |= {f"nlp_callbacks.{key}_{way}": v for key, v in whole_solve(data, way == "compiled").items()}
     header = ("ms", "plain CasADi", "plain, ends fixed", "v.m.", "compiled", "plain / v.m.", "plain / compiled")
     notes = [f"  largest relative difference from plain CasADi: {numbers['nlp_callbacks.difference']:.1e}"]
-    notes += [f"  solve, {way}: {_told(numbers, way)}" for way in OURS]
+    notes += [f"  solve, {way}: {_summary(numbers, way)}" for way in OURS]
     title = f"Callbacks of {data.model.name}, {data.intervals} intervals, {data.nodes} nodes"
     print(Table(title, header, rows, notes).text())
     return finish(args, numbers)
@@ -133,7 +133,7 @@ def _numbers(key: str, timings: Mapping[str, Timing]) -> dict[str, float]:
     return found
 
 
-def _told(numbers: Mapping[str, float], way: str) -> str:
+def _summary(numbers: Mapping[str, float], way: str) -> str:
     def get(key: str) -> float:
         return numbers[f"nlp_callbacks.{key}_{way}"]
 

@@ -58,8 +58,8 @@ def device(peak: Any = None) -> Device:
     rise = co.Unknown("rise", lower=0.05, upper=0.3, guess=0.2, constant=True)
     # Half a stride begins when one foot strikes: the left leg's first half is followed by that of the right leg.
     assists = [
-        co.problem.Assist(f"ankle_angle_{side}", peak, timing, rise, FALL, cycle=partial(passed, late))
-        for side, late in (("l", 0.0), ("r", 0.5))
+        co.problem.Assist(f"ankle_angle_{side}", peak, timing, rise, FALL, cycle=partial(passed, shift))
+        for side, shift in (("l", 0.0), ("r", 0.5))
     ]
     muscles = co.integral(partial(effort, made.muscles), name="muscles")
     motors = co.integral(partial(squared_torques, assists), name="motors")
@@ -67,9 +67,9 @@ def device(peak: Any = None) -> Device:
     return Device(made, assists, replace(made.problem, parts=parts, minimize=muscles), muscles, motors)
 
 
-def passed(late: float, now: co.problem.Instant) -> ca.SX:
+def passed(shift: float, now: co.problem.Instant) -> ca.SX:
     """Fraction of a leg's stride that has passed."""
-    return 0.5 * now.t / now.duration + late
+    return 0.5 * now.t / now.duration + shift
 
 
 def effort(muscles: co.muscles.Muscles, now: co.problem.Instant) -> ca.SX:

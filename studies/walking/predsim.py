@@ -76,9 +76,9 @@ class LaggingMotors(co.problem.Part):
 
     def __init__(self, sizes: Mapping[str, float]):
         self.sizes, n = dict(sizes), len(sizes)
-        told = co.Unknown("told", n, -1.0, 1.0)
-        motor = co.State("motor", n, rate=lambda now: (now.told - now.motor) / LAG, lower=-1.0, upper=1.0)
-        self.unknowns = (told, motor)
+        command = co.Unknown("command", n, -1.0, 1.0)
+        motor = co.State("motor", n, rate=lambda now: (now.command - now.motor) / LAG, lower=-1.0, upper=1.0)
+        self.unknowns = (command, motor)
 
     def contribution(self) -> co.problem.Contribution:
         """Commands and torques of the motors, relative to their sizes."""
@@ -171,7 +171,7 @@ def cost(walker: Walker, muscles: co.muscles.Muscles, speed: float) -> co.proble
     parts = {
         "metabolic rates": lambda now: mean_square(power(muscles, now)) / mass,
         "activations": lambda now: mean_square(now.activation),
-        "motors": lambda now: mean_square(now.told),
+        "motors": lambda now: mean_square(now.command),
         "accelerations": lambda now: moved(now, rest),
         "tissue": lambda now: mean_square(tissue(now)),
         "rates": lambda now: (

@@ -109,9 +109,9 @@ def _judged(call: Call, at: int) -> str:
         sys.setprofile(firing)
         ended = call()
         sys.setprofile(None)
-        told = not place or getattr(ended, "status", None) == co.solver.Status.INTERRUPTED
-        told = told or getattr(ended, "interrupted", False)
-        what = "" if told else f"nothing tells of it: {place}"
+        reported = not place or getattr(ended, "status", None) == co.solver.Status.INTERRUPTED
+        reported = reported or getattr(ended, "interrupted", False)
+        what = "" if reported else f"nothing reports it: {place}"
     except KeyboardInterrupt:
         what = ""
     except Exception as error:

@@ -164,7 +164,7 @@ def test_a_class_derived_from_nothing_is_a_curve_if_it_answers_all_questions():
     assert solution.cost == pytest.approx(co.solve(lifted(1.0), co.Radau(6), tol=1e-4, compile=False).cost, rel=1e-12)
 
 
-def test_what_is_no_curve_is_told_what_it_lacks():
+def test_an_object_that_is_no_curve_is_refused_with_what_it_lacks():
     with pytest.raises(co.InputError, match=r"curve must be BSpline, HermiteSimpson or Radau, got 20$"):
         co.solve(time_optimal(), 20)  # pyright: ignore[reportArgumentType, reportCallIssue]
     with pytest.raises(co.InputError, match=r"HermiteSimpson or Radau, got <class"):

@@ -313,7 +313,7 @@ def test_a_duration_on_its_bound_is_said(limited, message: str):
         co.solve(co.Problem(two_link(), co.Free(0.1, upper, 0.39), cost, ends), co.BSpline(20), compile=False)
 
 
-def test_a_cost_without_a_lower_bound_is_told_by_its_term():
+def test_a_cost_without_a_lower_bound_is_named_by_its_term():
     reward = co.integral(lambda now: -(now.qd[0] ** 2), name="swing")
     with pytest.raises(co.SolveError, match=r"no lower bound; add bounds to the quantities in:\n  swing: -\d.*e\+"):
         co.solve(co.Problem(two_link(), 1.0, reward, REST), co.BSpline(20), compile=False)

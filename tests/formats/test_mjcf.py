@@ -592,7 +592,7 @@ def test_warnings_of_mujoco_are_in_the_report_and_nowhere_else(tmp_path, monkeyp
     assert capfd.readouterr() == ("", "")
 
 
-def test_files_that_are_none_and_a_missing_mujoco_are_told(tmp_path, monkeypatch):
+def test_missing_files_and_a_missing_mujoco_are_reported(tmp_path, monkeypatch):
     with pytest.raises(co.InputError, match="is no file"):
         co.formats.from_mjcf(tmp_path / "none.xml")
     ordinary = builtins.__import__

@@ -171,7 +171,7 @@ def lift() -> co.Problem:
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(10), co.HermiteSimpson(10), co.Radau(8)], ids=str)
-def test_unless_told_otherwise_the_interpreter_evaluates(options, monkeypatch, curve):
+def test_the_interpreter_evaluates_by_default(options, monkeypatch, curve):
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(options.cache))
     library(Kernel(random_function(np.random.default_rng(0), 20)), options)
     default, virtual = (co.transcribe(lift(), curve, compile=choice) for choice in (None, False))

@@ -382,7 +382,7 @@ def test_a_child_forked_while_others_make_programs_evaluates(folder):
     alone(folder, "forks")
 
 
-def test_perf_is_told_of_code_if_that_is_wished(folder):
+def test_a_map_of_code_for_perf_is_written_on_request(folder):
     assert alone(folder, "perf") == "none\n"
     begin, size, name = alone(folder, "perf", COLLOC_PERF_MAP="1").split()
     assert int(begin, 16) % 4096 == 0

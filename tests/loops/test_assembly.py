@@ -52,7 +52,7 @@ def test_the_nearest_posture_is_stationary_on_the_closed_ones():
     assert moved.basis(moved.posture).T @ way == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_chain_that_closes_beyond_limits_only_is_told_by_joint():
+def test_a_chain_that_closes_beyond_limits_only_is_reported_by_joint():
     chain = four_bar()
     bodies = [
         replace(body, joint=replace(body.joint, limits=co.Limits(position=limits)))
@@ -64,7 +64,7 @@ def test_a_chain_that_closes_beyond_limits_only_is_told_by_joint():
 
 
 @pytest.mark.parametrize(("x", "closes"), [(0.9, True), (2.0, False)])
-def test_frames_whose_attitudes_keep_a_chain_open_are_told(x: float, closes: bool):
+def test_frames_whose_attitudes_keep_a_chain_open_are_reported(x: float, closes: bool):
     bodies = [
         co.Body(
             f"link{k}", co.revolute(placement=co.placement((0.5 * (k > 0), 0, 0))), f"link{k - 1}" if k else None, 1.0

@@ -63,7 +63,7 @@ def test_a_point_beside_the_origin_and_joints_that_do_not_matter():
     assert q[2] == 0.7
 
 
-def test_limits_hold_and_what_is_out_of_reach_is_told():
+def test_limits_hold_and_goals_out_of_reach_are_reported():
     reachable = (0.4, 0.0, 0.0)
     down = co.Limits(position=(-3.0, 0.0))
     bodies = [co.Body("upper", co.dh_revolute(a=0.4)), co.Body("lower", co.dh_revolute(a=0.4, limits=down), "upper")]
@@ -172,12 +172,12 @@ def test_what_cannot_be_reached_together_is_named_with_the_least_misses():
     with pytest.raises(co.InputError) as refused:
         co.model.reach(model, both(left, place), start=start, tries=1)
     message = str(refused.value)
-    told = [float(word) for word in re.findall(r"by ([0-9.e-]+) (?:m|rad)", message)]
+    reported = [float(word) for word in re.findall(r"by ([0-9.e-]+) (?:m|rad)", message)]
     assert "'hand_l' does not reach" in message
     assert "'hand_l' is not turned" in message
     assert "'hand_r' does not reach" in message
-    told[1] = 2 * np.sin(told[1] / 2)
-    assert np.dot(told, told) == pytest.approx(2 * best.cost, rel=5e-3)
+    reported[1] = 2 * np.sin(reported[1] / 2)
+    assert np.dot(reported, reported) == pytest.approx(2 * best.cost, rel=5e-3)
 
 
 def test_only_what_is_missed_is_named():

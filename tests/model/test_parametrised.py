@@ -127,7 +127,7 @@ def test_models_of_another_build_are_refused():
         co.problem.parametrised(co.Model([co.Body("empty", co.revolute())]))
 
 
-def test_what_is_parametrised_is_told_from_its_model():
+def test_a_parametrised_model_in_the_place_of_its_parts_is_refused():
     arm, cost = co.problem.parametrised(two_link()), co.integral(lambda now: ca.sumsqr(now.tau))
     assert repr(arm) == "Parametrised(two-link arm: 10 numbers)"
     for model, parameters, message in (

@@ -300,7 +300,7 @@ def nose() -> co.Problem:
     return co.Problem(None, 1.0, drag, ends, [y, slope])  # pyright: ignore[reportArgumentType]
 
 
-def test_a_weak_minimum_is_told_from_a_strong_one():
+def test_a_weak_minimum_is_distinguished_from_a_strong_one():
     """Newton's body has a flat tip and then a slope of one (Goldstine 1980): with smaller slopes it is no optimum.
 
     The motion from a straight line has a local minimum of the program, with slopes below one.

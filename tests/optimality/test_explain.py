@@ -200,7 +200,7 @@ def test_phases_and_what_is_stated_across_them_give_way():
     assert is_feasible(explanation.relaxed(), curve, guess=explanation.motion)
 
 
-def test_a_solve_that_failed_for_no_limit_is_told_so_and_gets_a_motion_to_begin_with():
+def test_a_failure_without_a_limit_to_blame_is_reported_with_a_motion_to_begin_with():
     problem = slide(co.bounds(tau=(-25.0, 25.0)))
     last = failed(problem, solver=co.Ipopt(max_iter=1))
     explanation = co.optimality.explain(last)

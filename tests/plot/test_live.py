@@ -201,7 +201,7 @@ def test_a_notebook_shows_it_below_the_cell(monkeypatch: pytest.MonkeyPatch):
     assert '"live":true' in pages[0]
 
 
-def test_the_answer_is_told_to_whatever_has_a_method_for_it():
+def test_the_answer_is_passed_to_any_object_with_a_method_for_it():
     class Watcher:
         answers: list[Any]
 

@@ -199,7 +199,7 @@ def test_axes_are_checked(arm):
             co.plot.joints(arm, **wrong)
 
 
-def test_several_solutions_are_told_apart_by_their_lines(arm, other):
+def test_several_solutions_have_different_lines(arm, other):
     for draw in (co.plot.joints, co.plot.torques, co.plot.reactions):
         figure = draw(arm, other, labels=["near", "far"])
         (legend,) = figure.findobj(Legend)  # type: ignore[attr-defined]

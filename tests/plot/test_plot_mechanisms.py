@@ -126,7 +126,7 @@ def test_a_function_of_other_shapes_in_other_phases_is_refused_by_name(picked):
         picked.evaluate(lambda now: ca.vertcat(*(body.mass for body in now.model.bodies)))
 
 
-def test_times_are_told_by_phase(picked):
+def test_times_are_labelled_by_phase(picked):
     (first, before), (second, after) = picked.by_phase([0.1, 0.5, 1.1])
     assert (first, second) == ("reach", "carry")
     np.testing.assert_allclose(before, [0.1])

@@ -111,7 +111,7 @@ def test_equations_hold_during_a_part_of_the_motion(curve, during: tuple[float, 
     assert abs(outside.q[1] - np.sin(outside.q[0])) > 0.1
 
 
-def test_end_states_that_contradict_an_equation_are_told():
+def test_end_states_that_contradict_an_equation_are_reported():
     rows = [co.initial(q=(0.0, 0.5), qd=0.0), REST[1], co.path(follow, equals=0.0, name="cam")]
     with pytest.raises(co.SolveError, match="cam at t = 0 s, whose variables are fixed by end conditions"):
         solved(rows, co.Radau(20))

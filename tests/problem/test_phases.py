@@ -346,7 +346,7 @@ def test_a_solution_reads_as_one_motion_and_by_phase():
     assert {"part 0 to part 1, q[elbow]", "part 0 to part 1, qd[elbow]"} <= {v.row for v in found.violations}
 
 
-def test_errors_and_limits_are_told_by_phase():
+def test_errors_and_limits_are_reported_by_phase():
     phases = {
         "first": co.Problem(
             two_link(), co.Free(0.1, 0.8), co.integral(effort),

@@ -172,7 +172,7 @@ def test_joint_limits_and_bounds_are_intersected():
     assert problem.rows["qd bounds"].rows.labels == ("qd[a]",)
 
 
-def test_equal_names_are_told_apart():
+def test_equal_names_are_made_different():
     problem = stated(
         minimize=co.integral(effort) + co.integral(effort),
         subject_to=[co.path(lambda now: now.q[0], upper=1), co.path(lambda now: now.q[1], upper=1)],

@@ -32,7 +32,7 @@ print(before, threads())
 
 
 @pytest.mark.skipif(not list(Path(ca.__file__).parent.glob("*casadi-tp-openblas*")), reason="another BLAS")
-def test_blas_has_one_thread_unless_told_otherwise():
+def test_blas_has_one_thread_by_default():
     found = {}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         own = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}

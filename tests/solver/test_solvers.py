@@ -165,7 +165,7 @@ def test_all_levels_are_solved_by_another_solver():
     assert other.cost == pytest.approx(co.solve(in_its_time, CURVE, guess=other).cost, rel=1e-6)
 
 
-def test_another_solver_is_told_of_limits_in_time_and_tells_its_iterates():
+def test_another_solver_gets_time_limits_and_reports_its_iterates():
     seen: list[co.refinement.Iteration] = []
     solution = co.solve(time_optimal(), CURVE, solver=Slsqp(), progress=seen.append)
     assert seen[-1].cost == pytest.approx(solution.cost, rel=1e-9)

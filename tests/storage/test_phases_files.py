@@ -211,7 +211,7 @@ def test_phases_of_other_names_order_or_links_are_refused(saved: Path):
         co.load(saved, co.Phases({"fall": fall, "rise": rise}, minimize=co.duration(), duration=co.Free(0.2, 3.0)))
 
 
-def test_single_motions_and_those_in_phases_are_told_apart(
+def test_single_motions_are_distinguished_from_those_in_phases(
     saved: Path, tmp_path: Path, solution: co.solution.PhasesSolution
 ):
     fall = bounce().phases["fall"]
@@ -254,7 +254,7 @@ def without(field: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
         (in_arrays(phase_1_extra_s=lambda _: np.ones(1), phase_1_extra_interval=lambda _: np.ones(1, int)), "extra"),
     ],
 )
-def test_what_is_wrong_with_a_phase_is_told_with_its_name(saved: Path, tmp_path: Path, change: Any, message: str):
+def test_errors_in_a_phase_are_reported_with_its_name(saved: Path, tmp_path: Path, change: Any, message: str):
     crafted(saved, tmp_path / "wrong.npz", change)
     with pytest.raises(co.InputError, match=rf"wrong\.npz \(phase rise\)'.*{message}"):
         co.load(tmp_path / "wrong.npz", bounce())

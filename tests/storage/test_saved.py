@@ -65,7 +65,7 @@ def test_a_motion_of_another_problem_is_refused_by_what_differs(saved: Path, par
     assert co.load(saved, swing()).success
 
 
-def test_constraints_that_differ_in_their_functions_are_told_apart(tmp_path: Path):
+def test_constraints_that_differ_in_their_functions_are_distinguished(tmp_path: Path):
     def problem(size: float) -> co.Problem:
         rows = [*swing().subject_to, co.path(lambda now: size * now.q[0] ** 2, upper=100.0, name="far")]
         return co.Problem(two_link(), co.Free(0.1, 5.0, 1.0), co.duration(), rows)
@@ -168,7 +168,7 @@ def test_times_outside_of_the_motion_are_an_error_that_names_the_file(saved: Pat
         co.load(tmp_path / "wrong.npz", time_optimal())
 
 
-def test_a_changed_number_is_told_by_the_checksum(saved: Path, tmp_path: Path):
+def test_a_changed_number_is_detected_by_the_checksum(saved: Path, tmp_path: Path):
     crafted(saved, tmp_path / "wrong.npz", change_of("lam_x", lambda lam: 2 * lam), signed=False)
     with pytest.raises(co.InputError, match="damaged: its checksum"):
         co.load(tmp_path / "wrong.npz", time_optimal())

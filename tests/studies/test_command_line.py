@@ -35,9 +35,9 @@ def test_a_study_goes_by_its_name(word: str, name: str):
     ],
 )
 def test_a_word_that_means_no_study(word: str, message: str):
-    with pytest.raises(ValueError, match="study") as told:
+    with pytest.raises(ValueError, match="study") as refused:
         chosen(word, KNOWN)
-    assert str(told.value).startswith(message)
+    assert str(refused.value).startswith(message)
 
 
 def test_words_of_the_study_reach_it():

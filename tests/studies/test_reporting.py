@@ -100,9 +100,9 @@ def test_every_study_draws_and_every_one_with_a_motion_films(path: Path):
     """Benchmarks print, and one draws times; that costs grow with the joints, or are those of others, is no motion."""
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     made = {call.func.id: call for call in calls if isinstance(call.func, ast.Name)}
-    told = {word.arg for word in made["arguments"].keywords if not getattr(word.value, "value", True)}
+    options_off = {word.arg for word in made["arguments"].keywords if not getattr(word.value, "value", True)}
     benchmark = name(path).startswith("benchmarks.")
-    assert ("figure" in told) == (benchmark and name(path) != "benchmarks.ticks")
+    assert ("figure" in options_off) == (benchmark and name(path) != "benchmarks.ticks")
     still = name(path) in ("sensitivities.formulations", "classics.published") or benchmark
     assert len(made["finish"].args) == (2 if still else 3)
 
@@ -128,7 +128,7 @@ def test_options_are_numbers():
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_mistakes_are_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+def test_mistakes_are_reported_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         arguments("string.length", DOC, words, options=OPTIONS)
     assert ended.value.code == 2

@@ -297,7 +297,7 @@ def test_a_mistake_is_doubted_where_it_was_made(mistake):
     assert not any("\n" in str(own.message) for own in caught)
 
 
-def test_no_bound_on_torque_is_told_once_time_has_run_out_of_reasons():
+def test_no_bound_on_torque_is_reported_after_the_time_limit():
     with pytest.warns(
         co.refinement.SolutionWarning,
         match=r"lower bound, 0\.1 s, and no torque, .* as in co\.bounds\(tau=\(-10, 10\)\)",

@@ -36,22 +36,22 @@ class Work:
         return self._action(lambda *_: self.begun.set())
 
 
-def endless(told: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
+def endless(begun: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
     """Iterations until they are stopped, or for 30 s."""
     power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
     problem = co.Problem(two_link(), 1.0, power, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
     ipopt = {"tol": 1e-14, "max_iter": 10**6, "max_wall_time": 30.0, "mu_strategy": "adaptive"}
     return co.solve(
-        problem, co.BSpline(100), solver=co.Ipopt(**ipopt), progress=told, compile=False, raise_on_failure=False
+        problem, co.BSpline(100), solver=co.Ipopt(**ipopt), progress=begun, compile=False, raise_on_failure=False
     )
 
 
-def descent(method: Callable[..., Any], told: Callable[..., None]) -> Any:
+def descent(method: Callable[..., Any], begun: Callable[..., None]) -> Any:
     """Slow steps to the minimum of a quartic of many variables."""
     size = np.arange(1.0, 41.0)
 
     def first(x: np.ndarray) -> tuple[float, np.ndarray]:
-        told()
+        begun()
         threading.Event().wait(0.05)  # s
         return float(size @ (x - 1) ** 4), 4 * size * (x - 1) ** 3
 
@@ -59,12 +59,12 @@ def descent(method: Callable[..., Any], told: Callable[..., None]) -> Any:
     return method(objective, np.zeros(40), co.descent.Stop(1e-300, 10**6))
 
 
-def controls(told: Callable[..., None]) -> co.control.IlqrResult:
+def controls(begun: Callable[..., None]) -> co.control.IlqrResult:
     """Slow steps of iLQR."""
     fast = co.control.discretise(two_link(), dt=0.02)
 
     def linearise(x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        told()
+        begun()
         threading.Event().wait(0.2)  # s
         return fast.linearise(x, u)
 
@@ -73,9 +73,9 @@ def controls(told: Callable[..., None]) -> co.control.IlqrResult:
     return co.control.ilqr(slow, there, (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2)), limits=(-10.0, 10.0))
 
 
-def late(told: Callable[..., None]) -> float:
+def delayed(begun: Callable[..., None]) -> float:
     """A number, a while after it was asked for: nothing that asks whether to end."""
-    told()
+    begun()
     threading.Event().wait(0.2)  # s
     return 1.0
 
@@ -113,9 +113,9 @@ def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action
 
 def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
     @reraise_interrupt
-    def solved(told: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
-        late(told)
-        return endless(told)
+    def solved(begun: Callable[..., None]) -> co.Solution | co.solution.PhasesSolution:
+        delayed(begun)
+        return endless(begun)
 
     (future,) = interrupted_while(Work(solved))
     assert future.result().status is co.solver.Status.INTERRUPTED
@@ -123,16 +123,16 @@ def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
 
 
 def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
-    def table(told: Callable[..., None]) -> co.sweeps.Sweep:
-        return co.sweep(weighed(), {"w": [1.0, 2.0]}, co.BSpline(5), parameters=lambda w: {"w": w * late(told)})
+    def table(begun: Callable[..., None]) -> co.sweeps.Sweep:
+        return co.sweep(weighed(), {"w": [1.0, 2.0]}, co.BSpline(5), parameters=lambda w: {"w": w * delayed(begun)})
 
     (future,) = interrupted_while(Work(table))
     assert future.result().interrupted
 
 
 def test_ctrl_c_before_the_first_start_of_a_search_counts(monkeypatch: pytest.MonkeyPatch):
-    def optima(told: Callable[..., None]) -> co.sweeps.Optima:
-        monkeypatch.setattr(search, "_coarse", lambda *given: coarse(*given) if late(told) else None)
+    def optima(begun: Callable[..., None]) -> co.sweeps.Optima:
+        monkeypatch.setattr(search, "_coarse", lambda *given: coarse(*given) if delayed(begun) else None)
         return co.multistart(weighed(), co.BSpline(5), starts=2)
 
     coarse = search._coarse

@@ -198,8 +198,8 @@ def test_without_cloudpickle_functions_of_modules_go_and_lambdas_say_what_they_n
     stated = time_optimal()
     problem = co.Problem(stated.model, 1.0, named, stated.subject_to)
     assert same(fingerprint(there_and_back(problem)), fingerprint(problem))
-    told = r"<lambda> \(.*test_pickling.py, line \d+\) cannot be sent .*cloudpickle \(pip install 'colloc\[cluster\]'\)"
-    with pytest.raises(co.InputError, match=told):
+    text = r"<lambda> \(.*test_pickling.py, line \d+\) cannot be sent .*cloudpickle \(pip install 'colloc\[cluster\]'\)"
+    with pytest.raises(co.InputError, match=text):
         pickle.dumps(co.Problem(stated.model, 1.0, co.integral(lambda now: now.q[0]), stated.subject_to))
     solution = solved(co.Problem(stated.model, 1.0, co.integral(lambda now: now.q[0] ** 2)), co.BSpline(4))
     error = there_and_back(co.SolveError("no optimum", solution))

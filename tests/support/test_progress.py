@@ -16,7 +16,7 @@ from tests.support.problems import time_optimal
 CURVE = co.BSpline(8)
 
 
-def told(progress: bool | None, *iterates: tuple[int, float]) -> bool:
+def shows(progress: bool | None, *iterates: tuple[int, float]) -> bool:
     """Whether anything is shown of a solve, which makes iterations of these numbers after so many seconds."""
     with displayed(progress) as tell:
         if tell is None:
@@ -26,7 +26,7 @@ def told(progress: bool | None, *iterates: tuple[int, float]) -> bool:
         return True
 
 
-def test_a_function_is_told_every_iteration_in_the_users_terms():
+def test_a_function_gets_every_iteration_in_the_users_terms():
     seen: list[co.refinement.Iteration] = []
     solution = co.solve(time_optimal(), CURVE, plan=[co.refinement.Solve(between="nodes")], progress=seen.append)
     assert [now.number for now in seen] == list(range(solution.iterations + 1))
@@ -103,16 +103,16 @@ def test_progress_is_a_flag_or_a_function():
 def test_a_terminal_gets_one_line(capsys):
     co.solve(time_optimal(), CURVE, progress=True)
     assert capsys.readouterr().err.startswith("\riteration     0   cost ")
-    told(True, (0, 0.05), (1, 0.2), (2, 0.25), (3, 0.5))
+    shows(True, (0, 0.05), (1, 0.2), (2, 0.25), (3, 0.5))
     lines = capsys.readouterr().err.split("\r")
     assert [line.split()[:2] for line in lines[1:]] == [["iteration", "0"], ["iteration", "1"], ["iteration", "3"]]
     assert lines[-1].endswith("\n")
-    assert not told(False)
-    assert not told(None)  # standard error is no terminal here
+    assert not shows(False)
+    assert not shows(None)  # standard error is no terminal here
 
 
 def test_every_run_of_a_solver_that_tries_again_has_a_line(capsys):
-    told(True, (0, 0.5), (1, 3.0), (0, 0.1), (1, 0.4))
+    shows(True, (0, 0.5), (1, 3.0), (0, 0.1), (1, 0.4))
     assert [line.count("\r") for line in capsys.readouterr().err.split("\n")] == [2, 2, 0]
 
 
@@ -146,13 +146,13 @@ def test_a_notebook_gets_a_bar_where_tqdm_is_installed(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(auto=tqdm))
     monkeypatch.setitem(sys.modules, "tqdm.auto", tqdm)
     Bar.made.clear()
-    assert told(None, (1, 0.3), (2, 0.8))
+    assert shows(None, (1, 0.3), (2, 0.8))
     assert not Bar.made  # nothing in the first second
-    told(None, (20, 1.2), (30, 1.4))
+    shows(None, (20, 1.2), (30, 1.4))
     (bar,) = Bar.made
     assert (bar.n, bar.postfix, bar.closed) == (30, "cost 0.5, infeasibility 1.0e-03", True)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    assert not told(None)  # without tqdm, and without a terminal
+    assert not shows(None)  # without tqdm, and without a terminal
 
 
 @pytest.mark.parametrize("tqdm", [False, True])

@@ -512,7 +512,7 @@ def test_the_judge_of_the_slide_sticks_and_slips_as_a_steep_friction_does(tmp_pa
     assert truth.overstep == 0.0
 
 
-def test_names_of_no_tool_or_problem_are_told():
+def test_names_of_no_tool_or_problem_are_reported():
     with pytest.raises(co.InputError, match=r"there is no gekko, only colloc, colloc_grid"):
         main(["--only", "gekko"])
     with pytest.raises(co.InputError, match=r"there is no chess"):

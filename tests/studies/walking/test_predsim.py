@@ -73,7 +73,7 @@ def test_the_cost_is_what_numbers_say_of_it(made: Walk):
     now, walker = made.problem.instant, made.walker
     m = len(walker.muscles)
     symbols = [
-        now.q, now.qd, now.qdd, now.activation, now.activation_rate, now.tension, now.rate("tension"), now.told,
+        now.q, now.qd, now.qdd, now.activation, now.activation_rate, now.tension, now.rate("tension"), now.command,
         now.motor, now.duration,
     ]  # fmt: skip
     values = [

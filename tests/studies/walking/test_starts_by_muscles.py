@@ -10,7 +10,7 @@ from colloc.studies.walking.starts_by_muscles import Run, alike, main, random_st
 from tests.studies.quick import numbers_of
 
 
-def test_costs_are_told_apart():
+def test_costs_are_distinguished():
     costs = [0.2, None, 0.1, 0.10005, 0.2001]
     ends: list[Any] = [cost and SimpleNamespace(cost=cost) for cost in costs]
     walks = alike([Run(end, 1.0) for end in ends])
