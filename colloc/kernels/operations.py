@@ -65,6 +65,8 @@ FUNCTIONS = {
     ca.OP_FMOD: ("fmod", 2),
     ca.OP_REMAINDER: ("remainder", 2),
 }
+# They are zero at zero, with its sign, which some of glibc's libmvec for ARM drop.
+ZERO_AT_ZERO = ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "expm1", "log1p")
 
 
 def template(operation: int) -> str:
@@ -109,9 +111,11 @@ def declarations(vectors: Mapping[str, str]) -> str:
     lines = []
     for name, arguments in sorted(set(FUNCTIONS.values())):
         symbol = vectors.get(name, f"v_{name}")
-        if name in vectors:
-            lines.append(f"#define v_{name} {symbol}")
         lines.append(f"V {symbol}({', '.join(['V'] * arguments)});")
+        if name in ZERO_AT_ZERO and symbol.startswith("_ZGVn"):
+            lines.append(f"LANEWISE V v_{name}(V x) {{ return either((M)(x == K(0.0)), x, {symbol}(x)); }}")
+        elif name in vectors:
+            lines.append(f"#define v_{name} {symbol}")
     return "\n".join(lines)
 
 

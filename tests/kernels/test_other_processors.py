@@ -13,6 +13,7 @@ import pytest
 from colloc.kernels import Kernel
 from colloc.kernels import program as programs
 from colloc.kernels.compiler import QUICKLY
+from colloc.kernels.operations import ZERO_AT_ZERO
 from colloc.kernels.source import interpreter_source
 from tests.kernels.test_kernels import BINARY, SPECIAL, UNARY, columns, random_function
 from tests.kernels.test_machine_code import random_arithmetic, with_code
@@ -51,11 +52,15 @@ ARM, RISC_V = Emulated("aarch64", True), Emulated("riscv64", False)
 @pytest.fixture(scope="module", params=[ARM, RISC_V], ids=lambda processor: processor.name)
 def processor(request, tmp_path_factory) -> tuple[Emulated, Path]:
     """One with a program: the interpreter with its writer of machine code, and a main program."""
-    folder = tmp_path_factory.mktemp(request.param.name)
+    return program_of(request.param, tmp_path_factory.mktemp(request.param.name), interpreter_source(LANES, {}))
+
+
+def program_of(emulated: Emulated, folder: Path, source: str) -> tuple[Emulated, Path]:
+    """A processor, and a program for it of the interpreter's source."""
     main = (ROOT / "tests/kernels/native/programs.c").read_text(encoding="utf-8")
-    (folder / "all.c").write_text(interpreter_source(LANES, {}) + main, encoding="utf-8")
-    request.param.compile([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno"], folder / "all.c")
-    return request.param, folder / "all"
+    (folder / "all.c").write_text(source + main, encoding="utf-8")
+    emulated.compile([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno"], folder / "all.c")
+    return emulated, folder / "all"
 
 
 def question(function: ca.Function, samples: np.ndarray) -> bytes:
@@ -137,6 +142,20 @@ def test_functions_of_the_c_library_differ_by_few_ulp(processor):
     (here,) = with_code(Kernel(function), processor[1].parent).evaluate("f", [flat[:, :1].copy(), flat[:, 1:].copy()])
     np.testing.assert_array_equal(np.isnan(there), np.isnan(here))
     np.testing.assert_array_max_ulp(np.nan_to_num(there), np.nan_to_num(here), maxulp=4)
+
+
+def test_zeros_keep_their_signs(tmp_path):
+    """Vector functions of glibc 2.41 drop them: sin, expm1 and log1p. Here all of them do."""
+    vectors = {name: f"_ZGVnN2v_{name}" for name in ZERO_AT_ZERO}
+    text = interpreter_source(LANES, vectors)
+    for name, symbol in vectors.items():
+        text += f"\nV {symbol}(V x) {{ return (V){{{name}(x[0]) + 0.0, {name}(x[1]) + 0.0}}; }}"
+    x = ca.SX.sym("x")
+    function = ca.Function("f", [x], [ca.vertcat(*[UNARY[name](x) for name in ZERO_AT_ZERO])])
+    samples = np.array([[[0.0], [-0.0]], [[np.nan], [5e-324]], [[0.5], [-0.5]]])
+    (found,) = answers(program_of(ARM, tmp_path, text), [function], [samples])
+    compare(found, function, samples, 1e-15)
+    np.testing.assert_array_equal(np.signbit(found[0]), [[[False, True]] * len(ZERO_AT_ZERO)] * 2)
 
 
 def test_the_factorisation(tmp_path):
