@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from colloc.studies.benchmarks.peers.comparison import COSTLIER, MISS, MISSES, excess
+from colloc.studies.benchmarks.ticks import WAYS
 
 STUDY = "benchmarks.peers.comparison"
 NAMES = {
@@ -154,9 +155,29 @@ def dynamics(numbers: Mapping[str, float]) -> str:
     return markdown(("", "torques, us", "and all first derivatives, us", "apart from ours"), rows)
 
 
+def controllers(numbers: Mapping[str, float]) -> str:
+    """Milliseconds of a tick of controllers, and what they do of the task."""
+    keys = ("median", "p99", "worst", "miss", "position", "speed", "torque")
+    named = [(tool, way) for way in WAYS for tool in NAMES if f"ticks.{tool}.{_key(way)}.median" in numbers]
+    if not named:
+        return "*Not in the run that is kept.*"
+    stems = [f"ticks.{tool}.{_key(way)}" for tool, way in named]
+    rows = [
+        (NAMES[tool], way, *(f"{numbers[f'{stem}.{key}']:.3g}" for key in keys))
+        for (tool, way), stem in zip(named, stems, strict=True)
+    ]
+    header = ("", "at a tick", "median, ms", "99 %, ms", "worst, ms", "miss, rad", "position", "speed", "torque")
+    return markdown(header, rows)
+
+
+def _key(way: str) -> str:
+    return way.replace(" ", "_")
+
+
 def tables(numbers: Mapping[str, float]) -> dict[str, str]:
-    """All tables in Markdown, by problem, with "summary", "reasons" and "human43", and "run", a sentence."""
+    """All tables in Markdown, by problem, with "summary", "reasons", "human43" and "ticks", and "run", a sentence."""
     made = {"summary": summary(numbers), "reasons": reasons(numbers), "run": run(numbers), "human43": dynamics(numbers)}
+    made["ticks"] = controllers(numbers)
     for problem in PROBLEMS:
         rows = [cells(numbers, problem, tool) for tool in tools(numbers, problem)]
         made[problem] = markdown(HEADER, rows) if rows else "*Not in the run that is kept.*"

@@ -12,7 +12,8 @@ A tool that is not installed is left out. `.ci/peers` makes an environment that 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import colloc as co
 from colloc.models.panda import panda
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
-from colloc.studies.benchmarks.peers.comparison import asked
+from colloc.studies.benchmarks.peers.answers import Answers, asked
 from colloc.studies.reporting import arguments, finish
 from colloc.support.display import Table
 
@@ -46,21 +47,37 @@ TASK = {
 }
 
 
-def loops(ticks: int) -> dict[tuple[str, str], dict[str, Any]]:
+def loops(ticks: int, tools: Iterable[str], answers: Answers) -> dict[tuple[str, str], dict[str, Any]]:
     """The loop of every tool in both ways; those that fail have a word in place of numbers."""
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / "panda.urdf"
         co.formats.to_urdf(panda(), urdf)
         task = {**TASK, "urdf": str(urdf), "ticks": ticks}
         place = Path(__file__).with_name("loops")
-        return {
-            (tool, way): asked(str(place / f"with_{tool}.py"), "follow", task, k, 0, PATIENCE)
-            for tool in TOOLS
-            for k, way in enumerate(WAYS)
-        }
+        found = {}
+        for tool in tools:
+            for k, way in enumerate(WAYS):
+                ask = partial(asked, str(place / f"with_{tool}.py"), "follow", task, k, 0, PATIENCE)
+                found[tool, way] = answers.get(f"ticks.{tool}.{k}", ask)
+        return found
 
 
-def measures(said: dict[str, Any]) -> dict[str, float]:
+def table(answers: Mapping[tuple[str, str], Mapping[str, Any]]) -> tuple[Table, dict[str, float]]:
+    """Numbers of all loops, as a table and by name."""
+    rows, notes, numbers = [], [], {}
+    for (tool, way), said in answers.items():
+        if not _has(said):
+            notes.append(f"{tool}, {way}: {said.get('missing') or said.get('failed')}")
+            continue
+        values = measures(said)
+        numbers |= {f"{tool}.{way.replace(' ', '_')}.{name}": value for name, value in values.items()}
+        rows.append((tool, way, *(f"{value:.3g}" for value in values.values())))
+    heads = ("tool", "at a tick", "median [ms]", "99 % [ms]", "worst [ms]", "miss [rad]", "position", "speed", "torque")
+    notes.append("positions, speeds and torques: most used, of the limit")
+    return Table("a controller's ticks", heads, rows, notes), numbers
+
+
+def measures(said: Mapping[str, Any]) -> dict[str, float]:
     """Milliseconds of ticks, the median distance from the target where limits let it near, and limits that are used."""
     ms = 1e3 * np.array(said["seconds"])
     position, speed, torque = said["limits"]
@@ -92,24 +109,16 @@ def draw(answers: dict[tuple[str, str], dict[str, Any]], file: str) -> None:
     co.plot.save_figure(figure, file)
 
 
-def _has(said: dict[str, Any]) -> bool:
+def _has(said: Mapping[str, Any]) -> bool:
     return "seconds" in said
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("benchmarks.ticks", __doc__, argv)
-    answers = loops(100 if args.quick else 1000)
-    rows, notes, numbers = [], [], {}
-    for (tool, way), said in answers.items():
-        if not _has(said):
-            notes.append(f"{tool}, {way}: {said.get('missing') or said.get('failed')}")
-            continue
-        values = measures(said)
-        numbers |= {f"{tool}.{way.replace(' ', '_')}.{name}": value for name, value in values.items()}
-        rows.append((tool, way, *(f"{value:.3g}" for value in values.values())))
-    heads = ("tool", "at a tick", "median [ms]", "99 % [ms]", "worst [ms]", "miss [rad]", "position", "speed", "torque")
-    print(Table(args.question, heads, rows, [*notes, "positions, speeds and torques: most used, of the limit"]).text())
+    answers = loops(100 if args.quick else 1000, TOOLS, Answers())
+    shown, numbers = table(answers)
+    print(shown.text())
     draw(answers, args.figure)
     return finish(args, numbers)
 

@@ -1,10 +1,16 @@
-"""Answers of tools, kept as one file a question, so that a comparison can be stopped and continued."""
+"""Questions to tools, each in a process of its own, and answers kept as one file a question, so that a comparison can
+be stopped and continued."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -13,6 +19,7 @@ from typing import Any
 import colloc as co
 from colloc.support.files import write_atomically
 
+SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 _JUST = 60.0  # s, in which a run has just begun
 
 
@@ -82,3 +89,29 @@ class Answers:
         """Seconds by the clock that all answers took that are kept."""
         files = [] if self.folder is None else sorted(self.folder.glob("*.json"))
         return sum(json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in files)
+
+
+def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: int, patience: float) -> dict[str, Any]:
+    """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
+        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "limit": patience}
+        task.write_text(json.dumps(question), encoding="utf-8")
+        command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
+        # Packages that do not live beside the others have a folder of the environment for themselves.
+        places = (Path(sys.prefix, "apart", Path(file).stem.removeprefix("with_")), Path(__file__).resolve().parents[3])
+        path = os.pathsep.join(str(place) for place in places)
+        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
+        alone.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have theirs, and a checkout keeps its own
+        try:
+            ended = subprocess.run(
+                command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=SHARED * patience
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"no answer within {SHARED * patience:.0f} s by the clock"}
+        if ended.returncode == -signal.SIGXCPU:
+            return {"failed": f"no answer within {patience:.0f} s"}
+        if not answer.exists():
+            last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
+            return {"failed": f"the process ended with {ended.returncode}: {last}"[:300]}
+        return json.loads(answer.read_text(encoding="utf-8"))

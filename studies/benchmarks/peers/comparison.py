@@ -11,12 +11,8 @@ With `--answers FOLDER` every answer is kept as soon as it is there, and asked f
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -32,6 +28,7 @@ import numpy as np
 
 import colloc as co
 from colloc.models.human43 import human43
+from colloc.studies.benchmarks import ticks
 from colloc.studies.benchmarks.peers import (
     with_acados,
     with_asset,
@@ -50,7 +47,7 @@ from colloc.studies.benchmarks.peers import (
     with_toppra,
     with_yapss,
 )
-from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
+from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime, asked
 from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks, written
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
 from colloc.studies.benchmarks.peers.truth_of_states import (
@@ -87,7 +84,6 @@ FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
 PATIENT = {"rise": 400.0, "walk": 400.0, "predict_by_muscles": 3000.0}  # s, in its place, the problem's first
 LONG = 600.0  # s, of an answer that is not asked for again to be timed
-SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
 JUDGES |= {
@@ -148,32 +144,6 @@ class Run:
 def excess(cost: float, best: float) -> float:
     """How much costlier an answer is than the best, over the size of that; costs are negative where more is better."""
     return (cost - best) / abs(best) if isfinite(best) else -inf
-
-
-def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: int, patience: float) -> dict[str, Any]:
-    """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
-    with tempfile.TemporaryDirectory() as folder:
-        task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
-        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "limit": patience}
-        task.write_text(json.dumps(question), encoding="utf-8")
-        command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
-        # Packages that do not live beside the others have a folder of the environment for themselves.
-        places = (Path(sys.prefix, "apart", Path(file).stem.removeprefix("with_")), Path(__file__).resolve().parents[3])
-        path = os.pathsep.join(str(place) for place in places)
-        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
-        alone.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have theirs, and a checkout keeps its own
-        try:
-            ended = subprocess.run(
-                command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=SHARED * patience
-            )
-        except subprocess.TimeoutExpired:
-            return {"failed": f"no answer within {SHARED * patience:.0f} s by the clock"}
-        if ended.returncode == -signal.SIGXCPU:
-            return {"failed": f"no answer within {patience:.0f} s"}
-        if not answer.exists():
-            last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
-            return {"failed": f"the process ended with {ended.returncode}: {last}"[:300]}
-        return json.loads(answer.read_text(encoding="utf-8"))
 
 
 def patience(work: str, problem: Mapping[str, Any]) -> float:
@@ -355,6 +325,13 @@ def dynamics(tools: Mapping[str, ModuleType], samples: int, answers: Answers) ->
     return numbers
 
 
+def controllers(tools: Mapping[str, ModuleType], count: int, answers: Answers) -> dict[str, float]:
+    """Controllers that plan a Panda's motion again at every tick, printed."""
+    shown, numbers = ticks.table(ticks.loops(count, [tool for tool in ticks.TOOLS if tool in tools], answers))
+    print(shown.text(), flush=True)
+    return {f"ticks.{name}": value for name, value in numbers.items()}
+
+
 def _sentence(said: Mapping[str, Any]) -> str:
     if "missing" in said:
         return f"not installed here: {said['missing']}"
@@ -377,22 +354,25 @@ def _row(tool: str, found: Mapping[str, float], best: float, status: str) -> tup
     )
 
 
+APART = {"human43": dynamics, "ticks": controllers}  # what is no motion
+
+
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
     every = [*problems(), *SINGLE, *rises(), *steps(), *walks()]
-    names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
-    for word, known in ((only, TOOLS), (names, [*every, "human43"])):
+    names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, *APART]
+    for word, known in ((only, TOOLS), (names, [*every, *APART])):
         if strange := set(word) - set(known):
             raise co.InputError(f"there is no {', '.join(sorted(strange))}, only {', '.join(known)}")
     tools = {tool: TOOLS[tool] for tool in only}
     most, again = (2, 1) if args.quick else (FINEST, 3)
     answers = kept(args.answers, args.minutes)
-    numbers, left = motions(tools, [name for name in names if name != "human43"], most, again, answers)
-    if "human43" in names:
+    numbers, left = motions(tools, [name for name in names if name not in APART], most, again, answers)
+    for name, work in APART.items():
         try:
-            numbers |= dynamics(tools, 50 if args.quick else 1000, answers)
+            numbers |= work(tools, 50 if args.quick else 1000, answers) if name in names else {}
         except OutOfTime as error:
             left.append(str(error))
     if left:

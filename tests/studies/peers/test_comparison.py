@@ -18,9 +18,9 @@ from colloc.models.chains.serial import planar_chain
 from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import squat_to_stand
-from colloc.studies.benchmarks.peers import comparison, with_colloc
-from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime
-from colloc.studies.benchmarks.peers.comparison import Run, asked, chosen, lines, main
+from colloc.studies.benchmarks.peers import answers, comparison, with_colloc
+from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime, asked
+from colloc.studies.benchmarks.peers.comparison import Run, chosen, lines, main
 from colloc.studies.benchmarks.peers.problems import (
     CART_POLE,
     THREE,
@@ -329,7 +329,7 @@ def test_what_gives_no_answer_is_a_sentence(
     tmp_path: Path, tool: str, key: str, says: str, monkeypatch: pytest.MonkeyPatch
 ):
     needs_unix("a limit of a process's seconds")
-    monkeypatch.setattr(comparison, "SHARED", 60.0 if tool == "slow" else 1.5)
+    monkeypatch.setattr(answers, "SHARED", 60.0 if tool == "slow" else 1.5)
     (tmp_path / "tool.py").write_text(TOOLS[tool], encoding="utf-8")
     assert asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 0, 1, 2.0) == {key: says}
 

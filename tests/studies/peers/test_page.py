@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from colloc.studies.benchmarks.peers.comparison import TOOLS
+from colloc.studies.benchmarks.peers.comparison import APART, TOOLS
 from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks
 from colloc.studies.results import record
 
@@ -19,7 +19,7 @@ def test_all_problems_and_tools_are_shown():
     assert compared.PROBLEMS.keys() == {*problems(), *rises(), *steps(), *walks(), *SINGLE}
     assert compared.NAMES.keys() == TOOLS.keys()
     numbers = record(compared.STUDY).numbers
-    assert {key.split(".")[0] for key in numbers} - {"seconds"} <= {*compared.PROBLEMS, "human43"}
+    assert {key.split(".")[0] for key in numbers} - {"seconds"} <= {*compared.PROBLEMS, *APART}
     assert len({key.split(".")[1] for key in numbers if "." in key} - {"best", "colloc", "colloc_grid"}) >= 6
     for problem in compared.PROBLEMS:
         for tool in compared.tools(numbers, problem):
@@ -39,6 +39,14 @@ def test_an_answer_is_the_same_or_says_what_it_lacks():
     assert compared.verdict({"p.drake.good": 0.0}, "p", "drake") == "no answer"
     straight = base | {"p.toppra.miss": 0.0, "p.toppra.true_cost": 1.1, "p.toppra.good": 1.0}
     assert compared.verdict(straight, "p", "toppra") == "costlier by 10 %, straight"
+
+
+def test_the_ticks_of_controllers_are_shown_by_way_and_tool():
+    keys = ("median", "p99", "worst", "miss", "position", "speed", "torque")
+    of = {("acados", "one_step"): 3.0, ("colloc", "one_step"): 1.5, ("colloc", "converged"): 4.0}
+    numbers = {f"ticks.{tool}.{way}.{key}": value for (tool, way), value in of.items() for key in keys}
+    rows = [row.split(" | ")[:3] for row in compared.controllers(numbers).splitlines()[2:]]
+    assert rows == [["| colloc", "one step", "1.5"], ["| acados", "one step", "3"], ["| colloc", "converged", "4"]]
 
 
 def test_the_same_answers_come_first_and_of_them_the_fastest():
