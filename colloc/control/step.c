@@ -120,10 +120,10 @@ struct program {
 /* The memory of a controller: what functions read and write; the linear system; limits; rows and places, (m + N). */
 struct memory {
     double *x, *trial, *p, *f, *gradient, *g, *jacobian, *hessian, *lam_f, *lam_g;
-    double *value, *base, *K, *inverse, *slope, *d, *centre, *rhs, *step, *gap;
+    double *value, *base, *K, *inverse, *slope, *d, *centre, *scaled, *rhs, *step, *gap;
     double *t, *z, *s, *b, *residual, *rt, *rs, *dt, *dz, *ds, *by, *side;
     double *item, *x_before, *lam_before, *p_before, *tau, *gains;
-    double *column, *schur, *cholesky; /* of the limits at hand: inv(K) C'; S; factors of S of those that hold */
+    double *column, *schur, *cholesky; /* of the limits at hand: inv(L) C'; S; factors of S of those that hold */
     double *dual, *beyond, *small, *next; /* of the limits at hand: multipliers, C d0 - b; work */
     int32_t *hand, *kind, *place; /* their numbers and kinds; which of them hold */
     int32_t *count; /* of the limits at hand; of those that hold, or -1 after the primal-dual method */
@@ -241,17 +241,29 @@ static int factorise(const struct program *p, double *K, double *inverse)
     return !wrong && negative == p->equations;
 }
 
-static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
+/* x becomes inv(L) x; it is zero before `from`. */
+static void substitute_forward(const struct program *p, const double *K, double *x, int from)
 {
-    for (int i = 0; i < p->size; i++) {
-        int low = p->first[i];
-        x[i] -= dot(K + p->row_start[i] + low, x + low, i - low);
+    for (int i = from + 1; i < p->size; i++) {
+        int low = p->first[i] > from ? p->first[i] : from;
+        if (low < i) x[i] -= dot(K + p->row_start[i] + low, x + low, i - low);
     }
+}
+
+/* x becomes inv(D L') x. */
+static void substitute_back(const struct program *p, const double *K, const double *inverse, double *x)
+{
     for (int i = 0; i < p->size; i++) x[i] *= inverse[i];
     for (int i = p->size - 1; i >= 0; i--) {
         int low = p->first[i];
         add(x + low, -x[i], K + p->row_start[i] + low, i - low);
     }
+}
+
+static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
+{
+    substitute_forward(p, K, x, 0);
+    substitute_back(p, K, inverse, x);
 }
 
 /* y = base x, of the symmetric matrix in the envelope. */
@@ -568,15 +580,29 @@ static double limit_times(const struct program *p, const struct memory *m, int k
 /* One more limit at hand. */
 static void take(const struct program *p, struct memory *m, int limit, int kind, double dual)
 {
-    int n = m->count[0]++, of = p->limit_of[limit], width = p->size + LANES;
-    double *column = m->column + (size_t)n * width;
+    int n = m->count[0]++, of = p->limit_of[limit], width = p->size + LANES, from = 0;
+    double *column = m->column + (size_t)n * width, *scaled = m->scaled;
     memset(column, 0, width * sizeof(double));
     if (of < p->rows) add_row(p, m->value, of, p->limit_sign[limit], column);
     else column[of - p->rows] = p->limit_sign[limit];
-    substitute(p, m->K, m->inverse, column);
+    while (from < p->size && column[from] == 0) from++;
+    substitute_forward(p, m->K, column, from);
+    for (int i = from; i < p->size; i++) scaled[i] = m->inverse[i] * column[i];
     m->hand[n] = limit, m->kind[n] = kind, m->dual[n] = dual;
     for (int j = 0; j <= n; j++)
-        m->schur[j * HAND + n] = m->schur[n * HAND + j] = limit_times(p, m, m->hand[j], column);
+        m->schur[j * HAND + n] = m->schur[n * HAND + j]
+            = dot(m->column + (size_t)j * width + from, scaled + from, p->size - from);
+}
+
+/* d -= inv(K) C'z of a limit's multiplier for every one at hand. */
+static void subtract_columns(const struct program *p, struct memory *m, const double *z, double *d)
+{
+    double *sum = m->scaled;
+    memset(sum, 0, p->size * sizeof(double));
+    for (int i = 0; i < m->count[0]; i++)
+        if (z[i] != 0) add(sum, z[i], m->column + (size_t)i * (p->size + LANES), p->size);
+    substitute_back(p, m->K, m->inverse, sum);
+    add(d, -1, sum, p->size);
 }
 
 /* v of the limits that hold becomes inv(S) v. */
@@ -697,11 +723,8 @@ static void move_at_hand(const struct program *p, struct memory *m)
 {
     memcpy(m->d, m->step, p->size * sizeof(double));
     memset(m->z, 0, p->limits * sizeof(double));
-    for (int i = 0; i < m->count[0]; i++)
-        if (m->dual[i] != 0) {
-            m->z[m->hand[i]] = m->dual[i];
-            add(m->d, -m->dual[i], m->column + (size_t)i * (p->size + LANES), p->size);
-        }
+    for (int i = 0; i < m->count[0]; i++) m->z[m->hand[i]] = m->dual[i];
+    subtract_columns(p, m, m->dual, m->d);
 }
 
 /* Takes limits to hand that d exceeds more than at the times before and after; their number, or -1 if they are too
@@ -961,10 +984,13 @@ static void find_gains(const struct program *p, struct memory *m, struct result 
         memset(m->step, 0, p->size * sizeof(double));
         m->step[p->equation_place[at]] = 1 / p->size_g[p->equation[at]];
         substitute(p, m->K, m->inverse, m->step);
-        for (int i = 0; i < m->count[1]; i++) m->small[i] = limit_times(p, m, m->hand[m->place[i]], m->step);
-        solve_small(m, m->small);
-        for (int i = 0; i < m->count[1]; i++)
-            add(m->step, -m->small[i], m->column + (size_t)m->place[i] * (p->size + LANES), p->size);
+        if (m->count[1] > 0) {
+            for (int i = 0; i < m->count[1]; i++) m->small[i] = limit_times(p, m, m->hand[m->place[i]], m->step);
+            solve_small(m, m->small);
+            memset(m->next, 0, m->count[0] * sizeof(double));
+            for (int i = 0; i < m->count[1]; i++) m->next[m->place[i]] = m->small[i];
+            subtract_columns(p, m, m->next, m->step);
+        }
         for (int j = 0; j < p->torques; j++)
             m->gains[j * p->starts + k] = row_times(p, m->value, p->torque[j], m->step) * p->size_g[p->torque[j]];
     }
