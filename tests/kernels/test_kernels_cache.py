@@ -260,7 +260,11 @@ def test_ctrl_c_while_a_compiler_starts_is_put_off():
 def test_two_processes_compile_the_same(cache):
     words = script("print(check())")
     running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    paths = {process.communicate(timeout=120)[0].strip() for process in running}
+    try:
+        paths = {process.communicate(timeout=120)[0].strip() for process in running}
+    finally:
+        for process in running:
+            process.kill()
     assert [process.returncode for process in running] == [0, 0, 0]
     assert paths <= {str(cache / name) for name in left(cache)}
     assert str(check()) in paths
