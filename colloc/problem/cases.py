@@ -87,9 +87,8 @@ class Cases(Phases):
         for name, weight in mapping("weights", weights).items():
             if name not in cases:
                 raise unknown_name("case", name, cases)
-            factor, cost = finite_number(f"weight of case {name!r}", weight, positive=True), cases[name].minimize
-            scaled = replace(factor * cost, later=tuple(factor * later for later in cost.later))
-            cases[name] = replace(cases[name], minimize=scaled)
+            factor = finite_number(f"weight of case {name!r}", weight, positive=True)
+            cases[name] = replace(cases[name], minimize=factor * cases[name].minimize)
         if not 0 <= finite_number("worst", self.worst) <= 1:
             raise InputError(f"worst must lie in [0, 1], got {quoted(self.worst)}")
         if self.worst and not any(p.name == WEIGHTS for case in cases.values() for p in case.all_parameters):

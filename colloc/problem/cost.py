@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import casadi as ca
@@ -41,6 +42,8 @@ def _weighed(fn: Any, parameter: str, k: int, now: Any) -> ca.SX:
 @dataclass(frozen=True)
 class Cost(Portable):
     """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``.
+
+    Costs in order of importance add and scale level by level.
 
     Parameters
     ----------
@@ -81,7 +84,11 @@ class Cost(Portable):
         return f"Cost({' + '.join(terms) or 'nothing'})"
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.terms + _cost(other).terms)
+        first, *later = (
+            Cost(own.terms + added.terms)
+            for own, added in zip_longest(self.levels, _cost(other).levels, fillvalue=NOTHING)
+        )
+        return Cost(first.terms, tuple(later))
 
     def __radd__(self, other: Any) -> Cost:
         # The built-in sum begins with 0.
@@ -92,7 +99,8 @@ class Cost(Portable):
 
     def __mul__(self, factor: float) -> Cost:
         factor = finite_number("cost factor", factor)
-        return Cost(tuple(replace(term, weight=term.weight * factor) for term in self.terms))
+        terms = tuple(replace(term, weight=term.weight * factor) for term in self.terms)
+        return Cost(terms, tuple(factor * cost for cost in self.later))
 
     __rmul__ = __mul__
 

@@ -169,7 +169,7 @@ def impact(
         As in `connect`, such as for a motion that continues as its mirror image; all joints of the second phase are
         linked.
     restitution : float or shape (number of directions,)
-        e, 0 to 1, and 0 with `turns`. With different values energy may be created.
+        e, 0 to 1, and 0 with `turns` or `held`. With different values energy may be created.
     held : bool
         Whether the second phase determines the velocities of its contacts, such as by an equation for their positions.
     impulse : str
@@ -214,6 +214,11 @@ def impact(
     if turns and e.any():
         raise InputError(
             f"restitution of an impact after which bodies do not turn must be 0, got {quoted(restitution)}"
+        )
+    if held and e.any():
+        raise InputError(
+            f"restitution of an impact that is held must be 0, as the second phase determines the velocities of its "
+            f"contacts, got {quoted(restitution)}"
         )
     return Impact(first, second, markers, on, turns, *links, tuple(e.tolist()), held, text("impulse", impulse))
 

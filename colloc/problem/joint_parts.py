@@ -262,10 +262,10 @@ class Motors(Part):
     torque: Unknown = field(init=False, repr=False)
 
     def __post_init__(self):
-        joints = self.joints
-        for joint in joints if isinstance(joints, Mapping) else as_tuple("joints", joints):
+        joints = self.joints if isinstance(self.joints, Mapping) else as_tuple("joints", self.joints)
+        for joint in joints:
             text("joint of motors", joint)
-        limits = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(as_tuple("joints", joints), np.inf)
+        limits = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints, np.inf)
         if not limits:
             raise InputError("joints of motors must be one or more, got none")
         if not isinstance(joints, Mapping) and len(limits) < len(joints):

@@ -129,7 +129,7 @@ class Connection(Joining):
                 expressions.append(getattr(after, quantity)[j] - factor * getattr(before, quantity)[i])
                 labels.append(f"{self.name}, {quantity}[{joint}]")
                 units.append(unit.format(after.model.screw_units[j]))
-        for state in after.states.keys() & before.states.keys() if self.states else ():
+        for state in (name for name in after.states if name in before.states and self.states):
             size = after.states[state].shape[0]
             expressions.append(after.states[state] - before.states[state])
             labels += [f"{self.name}, {state}"] if size == 1 else [""] * size  # named by component
@@ -167,7 +167,8 @@ def connect(
         Joints of the second phase whose positions may jump, such as the distance walked in a step; of a ball joint on a
         quaternion all three turns.
     q, qd, qdd, states : bool
-        Whether positions, velocities, accelerations and common states are continuous.
+        Whether positions, velocities, accelerations and common states are continuous. States are not exchanged with
+        the joints: for a mirror image give ``states=False``, and link them by a `boundary`.
 
     See Also
     --------

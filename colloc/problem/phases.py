@@ -67,7 +67,8 @@ class Phases(Tabular, Portable):
     Raises
     ------
     InputError
-        Naming the phase: for an unknown phase or joint, or phases of different joints without a map.
+        Naming the phase: for an unknown phase or joint, phases of different joints without a map, or connected states
+        of one name with different components.
 
     See Also
     --------
@@ -118,6 +119,7 @@ class Phases(Tabular, Portable):
             object.__setattr__(self, "duration", fixed_duration(self.duration))
         object.__setattr__(self, "subject_to", links)
         object.__setattr__(self, "phases", _alike(self.noun, phases, links))
+        _check_states(self.phases, links)
         _ = self.rows, self.costs
         _doubt_motors(self.noun, self.phases)
 
@@ -255,6 +257,20 @@ def checked_problems(noun: str, problems: Any) -> dict[str, Problem]:
         text(f"name of a {noun}", name)
         instance(f"{noun} {name!r}", problem, Problem)
     return dict(problems)
+
+
+def _check_states(phases: Mapping[str, Problem], links: Iterable[Statement]) -> None:
+    """InputError for connected states of one name with different components."""
+    for link in links:
+        if not isinstance(link, Connection) or not link.states:
+            continue
+        before, after = ({state.name: state.labels for state in phases[name].states} for name in link.joins)
+        for name in (name for name in after if name in before and after[name] != before[name]):
+            raise InputError(
+                f"state {name!r} of phases {link.first!r} and {link.second!r} has different components, "
+                f"{shown(before[name], 6)} and {shown(after[name], 6)}: rename one, or give co.connect("
+                f"{link.first!r}, {link.second!r}, states=False) and link the components by co.boundary"
+            )
 
 
 def _doubt_motors(noun: str, phases: Mapping[str, Problem]) -> None:

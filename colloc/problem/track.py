@@ -178,7 +178,7 @@ def track_motion(
     where = track(times, positions, _positions, weight=weight, cutoff=cutoff, degree=degree, name=name)
     strength = finite_number(f"acceleration of {name!r}", acceleration, positive=True)
     label = f"{name}, accelerations"
-    off = partial(_accelerations_off, record(label, times, accelerations), strength)
+    off = partial(_accelerations_off, measured, record(label, times, accelerations), strength)
     return where + integral(off, label)
 
 
@@ -186,9 +186,9 @@ def _positions(now: Any) -> ca.SX:
     return now.q
 
 
-def _accelerations_off(accelerations: Record, strength: float, now: Any) -> ca.SX:
+def _accelerations_off(positions: Record, accelerations: Record, strength: float, now: Any) -> ca.SX:
     # Not a record of its own: standard errors count only what was measured.
-    return strength * ca.sumsqr(accelerations.presence(now.t) * (now.qdd - accelerations.value(now.t)))
+    return strength * ca.sumsqr(positions.presence(now.t) * (now.qdd - accelerations.value(now.t)))
 
 
 @dataclass(frozen=True, eq=False)

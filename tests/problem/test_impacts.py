@@ -208,6 +208,7 @@ def rows_of_discs(*given: Any, **more: Any) -> np.ndarray:
     [
         (lambda: co.impact("a", "b", {"edge": "x"}, restitution=(0.5, 0.5)), r"restitution must have shape \(1,\)"),
         (lambda: co.impact("a", "b", {"edge": "x"}, turns="z", restitution=0.5), "bodies do not turn must be 0"),
+        (lambda: co.impact("a", "b", {"edge": "x"}, held=True, restitution=0.5), "an impact that is held must be 0"),
         (lambda: co.impact("a", "b", {"edge": "x"}, turns="zz"), "turns of an impact must be some of the letters xyz"),
         (lambda: rows_of_discs({"edge": "x"}, on="a"), "marker 'edge' is on 'a', the body that it should hit"),
         (lambda: rows_of_discs({"edge": "x"}, on="c"), "named 'c'"),

@@ -132,3 +132,7 @@ def test_mistakes_in_an_assist_are_named(numbers: Any, message: str):
 def test_a_side_that_is_none_is_named():
     with pytest.raises(co.InputError, match="side of a spring"):
         co.Spring("elbow", 1.0, side="left")
+
+
+def test_joints_of_motors_may_be_any_iterable():
+    assert co.Motors(joint for joint in ("shoulder", "elbow")).joints == ("shoulder", "elbow")

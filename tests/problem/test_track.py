@@ -212,6 +212,21 @@ def test_a_tracked_motion_keeps_its_torques_where_others_are_cheaper():
     assert misses[1] < misses[0] / 8
 
 
+def test_accelerations_count_only_where_positions_were_measured():
+    """In a gap the spline of the positions is no measurement: any acceleration costs nothing there."""
+    t = np.linspace(0.0, 1.0, 101)
+    angles = np.column_stack([np.sin(3 * t), np.cos(3 * t)])
+    angles[30:70, 0] = np.nan
+    problem = co.Problem(two_link(), 1.0, co.problem.track_motion(t, angles))
+    off = problem.integrands["motion, accelerations"][1]
+    now = [np.zeros(slot.shape) for slot in problem.instant.slots]
+    fields = problem.instant.slots._fields
+    now[fields.index("t")] = 0.5
+    values = [float(off(*now[: fields.index("qdd")], qdd, *now[fields.index("qdd") + 1 :])) for qdd in ((0, 0), (9, 0))]
+    assert values[0] == pytest.approx((9 * np.cos(1.5)) ** 2, rel=1e-3)  # of the second joint alone
+    assert values[1] == values[0]
+
+
 def test_every_component_has_a_noise_of_its_own():
     t = np.linspace(0, 1, 30)
     y = np.random.default_rng(0).standard_normal((30, 2))

@@ -198,3 +198,12 @@ def test_what_takes_one_cost_refuses_several():
     with pytest.raises(co.InputError, match="must return an SX scalar"):
         replace(time_optimal(), minimize=[co.duration(), co.integral(lambda now: now.tau)])
     assert "then (2)    (1 * effort)" in repr(stated)
+
+
+def test_ordered_costs_add_and_scale_level_by_level():
+    levels = replace(time_optimal(), minimize=[co.duration(), EFFORT]).minimize
+    more = 2.0 * (levels + 3.0 * co.duration())
+    assert [[(term.name, term.weight) for term in level.terms] for level in more.levels] == [
+        [("duration", 2.0), ("duration", 6.0)], [(EFFORT.terms[0].name, 2.0)],
+    ]  # fmt: skip
+    assert len(sum([levels, levels]).later) == 1
