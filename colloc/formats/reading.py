@@ -260,7 +260,8 @@ class Reading(Tabular, Portable):
         driven = {joint: (low, high) for joint, low, high in limits if np.isfinite([low, high]).all() and low < high}
         if not driven:
             raise InputError(f"the file of {self.model.name!r} limits no torque: give co.Motors(joints)")
-        return Motors(driven)
+        units = dict(zip(self.model.joint_names, self.model.torque_units, strict=True))
+        return Motors(driven, unit=[units[joint] for joint in driven])
 
     @cached_property
     def contact(self) -> GroundContact:

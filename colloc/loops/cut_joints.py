@@ -91,6 +91,10 @@ class CutJoints(Part):
         object.__setattr__(self, "settling", finite_number("settling", self.settling, positive=True))
         object.__setattr__(self, "_multipliers", Unknown(self.name, self.chain.rows.size))
 
+    @property
+    def loops(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.chain.loops)
+
     def contribution(self) -> Contribution:
         """Forces of the loops as signals and loads, and closure in position and velocity at the start.
 

@@ -93,15 +93,18 @@ class IndependentJoints(Coordinates):
                 f"the chain has {self.chain.mobility} degrees of freedom and as many actuators, none in surplus: "
                 "leave out surplus=True"
             )
-        torques = (
-            Unknown(_SURPLUS, names=[self.chain.actuators[k] for k in self._surplus], unit="N m")
-            if self.surplus
-            else None
-        )
+        torques = None
+        if self.surplus:
+            units = [self.model.torque_units[self.chain.actuator_dofs[k]] for k in self._surplus]
+            torques = Unknown(_SURPLUS, names=[self.chain.actuators[k] for k in self._surplus], unit=units)
         object.__setattr__(self, "_surplus_torques", torques)
 
     def __repr__(self) -> str:
         return f"IndependentJoints({self.chain!r})"
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.chain.loops)
 
     def contribution(self) -> Contribution:
         """The surplus torques, if they are free; no torque in freedoms without an actuator."""

@@ -22,6 +22,7 @@ from colloc.support.checks import (
     function,
     instance,
     not_negative,
+    quoted,
     shortened,
     spelt,
     text,
@@ -83,6 +84,11 @@ class Ligament(Portable):
             object.__setattr__(self, key, value)
         stiffness = not_negative(f"stiffness of ligament {self.name!r}", self.stiffness)
         object.__setattr__(self, "stiffness", stiffness)
+        if not (self.curve is None or callable(getattr(self.curve, "derivatives", None))):
+            raise InputError(
+                f"curve of ligament {self.name!r} must be a co.model.CubicSpline, or an object with its method "
+                f"derivatives, got {quoted(self.curve)}"
+            )
 
     def force(self, length: ca.SX) -> ca.SX:
         """Force at a length [m], SX, scalar [N]."""
@@ -157,6 +163,8 @@ class Ligaments(Part):
     def _at(self, now: Instant) -> tuple[ca.SX, ca.SX]:
         """Forces, and slopes of lengths by displacements of the joints."""
         q, lengths, slopes = self._graph
+        if now.model.position_names != self.model.position_names:
+            raise InputError(f"the ligaments are those of {self.model.name!r}, not of {now.model.name!r}")
         lengths, slopes = ca.substitute([lengths, slopes], [q], [now.q])
         each = zip(self.ligaments, ca.vertsplit(lengths), strict=True)
         return ca.vertcat(*(ligament.force(length) for ligament, length in each)), slopes

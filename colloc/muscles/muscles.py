@@ -126,6 +126,14 @@ class Muscles(Part):
         for joint in [*self.reserves, *self.passive, *(self.joints or ())]:
             if joint not in self.model.joint_names:
                 raise unknown_name("joint that moves", joint, self.model.joint_names)
+        if self.joints is not None:
+            joints = as_tuple("joints", self.joints)
+            object.__setattr__(self, "joints", joints)
+            if idle := [joint for joint in (*self.reserves, *self.passive) if joint not in joints]:
+                raise InputError(
+                    f"joint {idle[0]!r} has a reserve or a passive torque, and is not among the joints at which the "
+                    f"muscles act, {shortened(joints, most=6)}: add it to joints"
+                )
         for joint, size in self.reserves.items():
             finite_number(f"reserve of {joint!r}", size, positive=True)
         for joint, torque in self.passive.items():

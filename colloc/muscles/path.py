@@ -203,15 +203,21 @@ def symbolic_instant(model: Model) -> Instant:
 
 
 def random_postures(model: Model, number: int) -> np.ndarray:
-    """Random postures within the limits of the joints, the neutral one first, shape (number, n_q)."""
-    samples = np.tile(model.neutral, (number, 1))
-    if model.has_plain_velocities:
-        lower, upper = model.limits("position")
-        lower, upper = (
-            np.where(np.isfinite(end), end, model.neutral + way) for way, end in ((-1.0, lower), (1.0, upper))
-        )
-        samples[1:] = np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (number - 1, model.n))
-    return samples
+    """Random postures within the limits of the joints, the neutral one first, shape (number, n_q).
+
+    Joints without limits are up to 1 rad or 1 m away from neutral, and so are the turns of ball joints on quaternions.
+    """
+    lower, upper = (
+        np.where(np.isfinite(end), end - model.neutral, way)
+        for way, end in zip((-1.0, 1.0), model.limits("position"), strict=True)
+    )
+    places = {name: k for k, name in enumerate(model.position_names)}
+    low, high = (
+        np.array([end[places[joint]] if joint in places else way for joint in model.joint_names])
+        for way, end in ((-1.0, lower), (1.0, upper))
+    )
+    moves = np.random.default_rng(0).uniform(low, np.maximum(low, high), (number - 1, model.n))
+    return np.vstack([model.neutral, model.displaced(np.tile(model.neutral, (number - 1, 1)), moves)])
 
 
 def _ancestors(model: Model, body: str | None) -> list[int]:

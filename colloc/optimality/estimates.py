@@ -239,7 +239,7 @@ def _noise(
     for name in stated:
         if name not in {record.name for record in records}:
             raise unknown_name("record", name, [record.name for record in records])
-    samples = sum(int(record.tracked.record.present.sum()) for record in records)
+    samples = sum(int(_inside(solution, record).sum()) for record in records)
     freedoms = kkt.optimum.free.size - kkt.optimum.active.size
     noise = []
     for name, label, tracked in records:
@@ -255,19 +255,25 @@ def _noise(
                 f"{samples} samples do not tell the noise from {freedoms} freedoms of the motion: state deviations, as "
                 f"in {{{label!r}: 0.01}}"
             )
-        off = _misfits(solution, _Recorded(name, label, tracked))
-        variances = np.array([part @ part / max(np.count_nonzero(part), 1) for part in off])
+        recorded = _Recorded(name, label, tracked)
+        counts = np.maximum(_inside(solution, recorded).sum(axis=0), 1)
+        variances = np.array([part @ part for part in _misfits(solution, recorded)]) / counts
         noise.append(np.sqrt(variances * samples / (samples - freedoms)))
     return noise
 
 
 def _misfits(solution: Solution | PhasesSolution, recorded: _Recorded) -> list[np.ndarray]:
-    """Motion less samples by component, missing samples left out; zero for those after the end of the motion."""
+    """Motion less samples by component, missing samples left out; zero for those before or after the motion."""
     phase, record = solution.phases[recorded.phase], recorded.tracked.record
-    at = phase.evaluate(recorded.tracked.measured, np.minimum(record.times, phase.duration))
-    inside = record.times[:, None] <= phase.duration * (1 + 1e-9)
-    off = np.where(inside & record.present, at.reshape(-1, record.size) - record.samples, 0.0)
+    at = phase.evaluate(recorded.tracked.measured, np.clip(record.times, 0.0, phase.duration))
+    off = np.where(_inside(solution, recorded), at.reshape(-1, record.size) - record.samples, 0.0)
     return [off[seen, k] for k, seen in enumerate(record.present.T)]
+
+
+def _inside(solution: Solution | PhasesSolution, recorded: _Recorded) -> np.ndarray:
+    """Whether there is a sample during the motion, bools, shape (N, k)."""
+    record, T = recorded.tracked.record, solution.phases[recorded.phase].duration
+    return record.present & (record.times >= -1e-9 * T)[:, None] & (record.times <= (1 + 1e-9) * T)[:, None]
 
 
 def _by_samples(maps: list[list[np.ndarray]], rate: np.ndarray) -> np.ndarray:

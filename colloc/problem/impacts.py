@@ -149,6 +149,8 @@ def impact(
     body of the marker, and the opposite one on the other body, at the place of the marker. State by `at` that the
     bodies touch there, and by `boundary` that the impulse pushes, or stays within a friction cone.
 
+    Loops that are closed before and after an impact would transmit impulses as well: such mechanisms are refused.
+
     A body that is caught becomes part of the hand by an impact that sticks, such as ``on="ball"`` with "xyz", and with
     ``turns="xyz"`` where it does not turn in the hand. In the second phase a loop ties it to the hand, as a
     `loops.CutJoints`, whose forces are those of the grip and can be bounded; the impact is then `held`.

@@ -57,7 +57,7 @@ class Spring(Part):
         Of the smooth transition at rest of a spring on one side. There its torque is stiffness times half the width in
         place of zero; at x beyond rest it is larger by about width squared over 4 x, times stiffness.
     unit : str
-        Of the signal.
+        Of the signal: "N" where the joint slides.
 
     See Also
     --------
@@ -143,6 +143,8 @@ class Assist(Part):
         solved for one step, half a stride, the right leg may have ``0.5 * now.t / now.duration``, and the left leg half
         a cycle more. Only the remainder counts: 1.25 is 0.25.
     name : str
+    unit : str
+        Of the signal: "N" where the joint slides.
 
     See Also
     --------
@@ -168,6 +170,7 @@ class Assist(Part):
     fall: Any
     cycle: Callable[[Instant], Any] | None = None
     name: str = "assist"
+    unit: str = "N m"
 
     def __post_init__(self):
         text("joint of an assist", self.joint)
@@ -186,7 +189,7 @@ class Assist(Part):
     def contribution(self) -> Contribution:
         """Its numbers that are unknowns or parameters, and its torque as a signal."""
         added = _constants_of(self.peak, self.time, self.rise, self.fall)
-        signal = Signal(f"{self.name} at {self.joint}", self._torque, names=(self.joint,), unit="N m")
+        signal = Signal(f"{self.name} at {self.joint}", self._torque, names=(self.joint,), unit=self.unit)
         return replace(added, signals=[signal])
 
     def torques(self, now: Instant) -> dict[str, ca.SX]:
@@ -246,7 +249,8 @@ class Motors(Part):
         sum of the torques of all parts.
     name : str
         Name of the signal: instants carry the torques under this name, one for each joint.
-    unit : str
+    unit : str or sequence of str
+        Of all torques, or of each: "N" where a joint slides.
 
     Examples
     --------
@@ -258,7 +262,7 @@ class Motors(Part):
 
     joints: Sequence[str] | Mapping[str, Any]
     name: str = "motor"
-    unit: str = "N m"
+    unit: str | Sequence[str] = "N m"
     torque: Unknown = field(init=False, repr=False)
 
     def __post_init__(self):

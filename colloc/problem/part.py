@@ -83,6 +83,8 @@ class Part(Portable):
     ----------
     name : str
         Used in reports, as in "muscle torque at joint elbow".
+    loops : tuple of str
+        Names of the loops that it keeps closed.
 
     See Also
     --------
@@ -107,6 +109,10 @@ class Part(Portable):
     """
 
     name: str = "part"
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        return ()
 
     def contribution(self) -> Contribution:
         """Additions to a problem; none by default."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.model import Model
 from colloc.problem.cost import NOTHING, Cost, Term, checked_cost
+from colloc.problem.impacts import Impact
 from colloc.problem.phase_functions import (
     Connection,
     NamedPhases,
@@ -67,8 +68,8 @@ class Phases(Tabular, Portable):
     Raises
     ------
     InputError
-        Naming the phase: for an unknown phase or joint, phases of different joints without a map, or connected states
-        of one name with different components.
+        Naming the phase: for an unknown phase or joint, phases of different joints without a map, connected states of
+        one name with different components, or an impact of a mechanism whose loops stay closed.
 
     See Also
     --------
@@ -120,6 +121,7 @@ class Phases(Tabular, Portable):
         object.__setattr__(self, "subject_to", links)
         object.__setattr__(self, "phases", _alike(self.noun, phases, links))
         _check_states(self.phases, links)
+        _check_loops(self.phases, links)
         _ = self.rows, self.costs
         _doubt_motors(self.noun, self.phases)
 
@@ -270,6 +272,18 @@ def _check_states(phases: Mapping[str, Problem], links: Iterable[Statement]) -> 
                 f"state {name!r} of phases {link.first!r} and {link.second!r} has different components, "
                 f"{shown(before[name], 6)} and {shown(after[name], 6)}: rename one, or give co.connect("
                 f"{link.first!r}, {link.second!r}, states=False) and link the components by co.boundary"
+            )
+
+
+def _check_loops(phases: Mapping[str, Problem], links: Iterable[Statement]) -> None:
+    """InputError for an impact of a mechanism with loops that are closed before and after it."""
+    for link in (link for link in links if isinstance(link, Impact)):
+        before, after = ([loop for part in phases[name].parts for loop in part.loops] for name in link.joins)
+        if both := [loop for loop in after if loop in before]:
+            raise InputError(
+                f"{link.name}: loops {shown(both)} are closed before and after it, and an impact has no impulses in "
+                f"loops: give co.connect({link.first!r}, {link.second!r}, qd=False), and the momenta with these "
+                "impulses, which are unknown constants, by co.boundary"
             )
 
 

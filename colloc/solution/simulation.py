@@ -83,6 +83,9 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     start = np.zeros(n_q + n + now.slots.states.shape[0])
     check_forward(problem.wrenches, now.qdd)
     torque = problem.function("model", problem.inverse_dynamics())
+    if not start.size:
+        nothing = np.zeros((solution.mesh_times.size - 1, 0))
+        return Deviations(nothing, nothing)
     reference = _reference(solution, torque)
     step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
     carried, whole, local = start, [], []

@@ -85,7 +85,7 @@ class Verification:
     @property
     def local_error(self) -> float:
         """Largest deviation of any joint over one interval [rad, m]."""
-        return float(self.local_errors.max())
+        return float(self.local_errors.max(initial=0.0))
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -168,8 +168,8 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
         local.append(np.zeros((len(deviations.local), len(names))))
         local[-1][:, columns] = deviations.local
     return Verification(
-        float(joint_errors.max()),
-        max(float(deviations.whole[-1].max()) for deviations in simulated.values()),
+        float(joint_errors.max(initial=0.0)),
+        max(float(deviations.whole[-1].max(initial=0.0)) for deviations in simulated.values()),
         joint_errors,
         np.concatenate(local),
         max(growth(phase) for phase in phases.values()),

@@ -513,3 +513,9 @@ def test_ends_may_be_stated_in_joints_that_follow():
     assert solution.status is co.solver.Status.SOLVED
     np.testing.assert_allclose(solution.q[[0, -1], place], [begin, begin + 0.2], atol=1e-7)
     assert loops.closure_error(chain, solution.q).max() < 1e-9
+
+
+def test_surplus_forces_are_in_newtons():
+    part = IndependentJoints(slider_crank(actuators=("piston", "crank")), surplus=True)
+    (surplus,) = part.contribution().unknowns
+    assert (surplus.labels, surplus.units) == (("surplus_torques[piston]",), ("N",))

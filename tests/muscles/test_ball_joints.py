@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.muscles.path import random_postures
 
 mj: Any = mujoco  # its names are not typed
 ARM = """<mujoco><compiler angle="radian"/><worldbody><site name="chest" pos="-0.1 0.1 0.2"/>
@@ -117,3 +118,19 @@ def test_polynomials_of_muscles_that_cross_hinges_alone_are_those_without_the_ba
     at = ca.SX([*model.of_unit_length(np.ones(5))[:4], 0.9])
     lengths = np.array(ca.DM(co.muscles.path_lengths(model, [muscle, fitted[0]], at))).ravel()
     assert lengths[0] == pytest.approx(lengths[1], abs=2e-3)
+
+
+def test_fibers_are_looked_at_with_the_ball_turned(model: co.Model):
+    samples = random_postures(model, 21)
+    np.testing.assert_array_equal(samples[0], model.neutral)
+    np.testing.assert_allclose(np.linalg.norm(samples[:, :4], axis=1), 1.0, atol=1e-12)
+    assert np.abs(samples[1:, 1:4]).max() > 0.3
+    assert not co.muscles.Muscles(model, [LONG]).doubts(samples, "anywhere")
+
+
+def test_limits_hold_in_random_postures():
+    hinge = co.revolute(limits=co.Limits((0.2, 0.5)))
+    arm = co.Model([co.Body("a", hinge, mass=1.0), co.Body("b", co.prismatic((1, 0, 0)), "a")])
+    samples = random_postures(arm, 30)
+    assert ((samples[1:, 0] >= 0.2) & (samples[1:, 0] <= 0.5)).all()
+    assert 0.5 < np.abs(samples[1:, 1]).max() <= 1.0

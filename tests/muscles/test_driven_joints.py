@@ -1,5 +1,8 @@
 """Joints that parts drive: what they exert adds up, what nothing drives is passive, and nothing is forgotten."""
 
+from dataclasses import replace
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -169,3 +172,20 @@ def test_a_spring_in_a_closed_chain_acts_the_same_in_both_ways_to_close_it():
     assert costs[0] == pytest.approx(costs[1], rel=1e-4)
     with pytest.raises(co.InputError, match="joint 'rocker', which the spring drives, has no actuator in the chain"):
         co.Problem(chain.model, 1.0, effort, ends, parts=[co.loops.IndependentJoints(chain), spring, motor])
+
+
+def test_reserves_and_tissue_beyond_the_joints_of_muscles_are_refused():
+    muscles = [co.muscles.Muscle("flexor", lambda now: 0.3 - 0.03 * now.q[1], 900.0, 0.1, 0.2)]
+    beyond: dict[str, Any]
+    for beyond in ({"reserves": {"shoulder": 50.0}}, {"passive": {"shoulder": lambda q, qd: -q}}):
+        with pytest.raises(co.InputError, match=r"joint 'shoulder' has a reserve .* elbow: add it to joints"):
+            co.muscles.Muscles(MODEL, muscles, joints=["elbow"], **beyond)
+
+
+def test_ligaments_are_those_of_their_model_and_have_a_curve():
+    cord = co.muscles.Ligament("cord", lambda now: 0.1 + 0.03 * now.q[0], 0.1, 500.0)
+    bodies = [co.Body(name, co.revolute(), mass=1.0, inertia=(1, 1, 1)) for name in MODEL.joint_names[::-1]]
+    with pytest.raises(co.InputError, match="ligaments are those of"):
+        co.Problem(co.Model(bodies), 1.0, parts=[co.muscles.Ligaments(MODEL, [cord])])
+    with pytest.raises(co.InputError, match=r"curve of ligament 'cord' must be a co.model.CubicSpline, .* got 3"):
+        replace(cord, curve=3)

@@ -186,3 +186,15 @@ def test_mistakes_are_named(build: Any, deviations: Any, message: str):
     solution = co.solve(build(), CURVE, progress=False)
     with pytest.raises(co.InputError, match=message):
         co.optimality.standard_errors(solution, deviations)
+
+
+def test_samples_before_and_after_the_motion_tell_nothing_of_the_noise():
+    t = np.arange(-4.0, 9.0)
+    y = t + np.tile([0.1, -0.1, -0.1, 0.1, 0.05], 3)[: t.size]
+    record = co.track(t, y, lambda now: now.scale * now.t, name="line")
+    scale = co.Unknown("scale", constant=True)
+    fit = co.solve(co.Problem(None, 4.0, record, unknowns=[scale]), co.Radau(4), progress=False)  # pyright: ignore[reportArgumentType]
+    inside = (t >= 0) & (t <= 4)
+    off = fit.constants["scale"] * t[inside] - y[inside]
+    noise = co.optimality.standard_errors(fit).deviations["line"]
+    np.testing.assert_allclose(noise, np.sqrt(off @ off / (5 - 1)), rtol=1e-9)  # one freedom

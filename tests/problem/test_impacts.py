@@ -1,5 +1,6 @@
 """Impacts between two bodies: momenta and energies in closed form, random trees, blows and a catch that are solved."""
 
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -8,6 +9,7 @@ import pinocchio
 import pytest
 
 import colloc as co
+from colloc.models.closed.slider_crank import slider_crank
 from tests.support.random_trees import numbers, pinocchio_tree, random_state, random_tree
 
 pin: Any = pinocchio  # has no type stubs
@@ -218,3 +220,15 @@ def rows_of_discs(*given: Any, **more: Any) -> np.ndarray:
 def test_wrong_calls_say_what_is_wrong(call, message):
     with pytest.raises(co.InputError, match=message):
         call()
+
+
+def test_loops_that_stay_closed_are_refused():
+    """Their impulses are missing from the momenta: a crank that hits the ground would have to hit it at rest."""
+    chain, hit = slider_crank(), co.impact("a", "b", {"pin": "y"})
+    for part in (co.loops.IndependentJoints(chain), co.loops.CutJoints(chain)):
+        free, tied = co.Problem(chain.model, 1.0), co.Problem(chain.model, 1.0, parts=[part])
+        with pytest.raises(co.InputError, match=r"from a to b: loops pin are closed before and after it, .* qd=False"):
+            co.Phases({"a": tied, "b": replace(tied)}, [hit])
+        co.Phases({"a": tied, "b": tied}, [co.connect("a", "b", qd=False)])
+        with pytest.raises(co.InputError, match="no marker"):  # it has none, and the loop is no reason
+            co.Phases({"a": free, "b": tied}, [hit])

@@ -135,4 +135,15 @@ def test_a_side_that_is_none_is_named():
 
 
 def test_joints_of_motors_may_be_any_iterable():
-    assert co.Motors(joint for joint in ("shoulder", "elbow")).joints == ("shoulder", "elbow")
+    names: Any = (joint for joint in ("shoulder", "elbow"))
+    assert co.Motors(names).joints == ("shoulder", "elbow")
+
+
+def test_forces_of_sliding_joints_may_be_in_newtons():
+    rod = co.Body("rod", co.revolute(), "cart", mass=1.0, com=(0.5, 0, 0))
+    cart = co.Model([co.Body("cart", co.prismatic((1, 0, 0)), mass=1.0), rod])
+    parts = [co.Motors(["cart", "rod"], unit=["N", "N m"]), co.problem.Assist("cart", 1.0, 0.5, 0.2, 0.2, unit="N")]
+    signals = co.problem.signals_of(co.Problem(cart, 1.0, parts=parts))
+    assert (signals["motor"].units, signals["assist at cart"].units) == (("N", "N m"), ("N",))
+    limited = co.Model([replace(cart.bodies[0], joint=co.prismatic((1, 0, 0), limits=co.Limits(torque=(-5.0, 5.0))))])
+    assert co.formats.Reading(limited).motors.torque.units == ("N",)

@@ -206,4 +206,4 @@ def test_ordered_costs_add_and_scale_level_by_level():
     assert [[(term.name, term.weight) for term in level.terms] for level in more.levels] == [
         [("duration", 2.0), ("duration", 6.0)], [(EFFORT.terms[0].name, 2.0)],
     ]  # fmt: skip
-    assert len(sum([levels, levels]).later) == 1
+    assert len(sum([levels, levels], start=levels).later) == 1

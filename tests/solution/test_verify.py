@@ -149,3 +149,11 @@ def test_a_simulation_that_runs_away_ends_in_infinity():
 def test_loads_signals_and_unknown_constants_are_part_of_the_simulation(degree: int):
     solution = co.solve(everything(), co.BSpline(8, degree=degree), progress=False, plan=[co.refinement.Solve(tol=1e6)])
     assert co.verify(solution).forward_error < 1e-10
+
+
+def test_a_problem_without_a_mechanism_has_nothing_to_simulate():
+    line = co.integral(lambda now: (now.u - now.t) ** 2)
+    found = co.solve(co.Problem(None, 1.0, line, unknowns=[co.Unknown("u")]), co.BSpline(8), progress=False)  # pyright: ignore[reportArgumentType]
+    check = co.verify(found)
+    assert (check.forward_error, check.local_error, check.growth) == (0.0, 0.0, 1.0)
+    assert check.kkt.stationarity < 1e-8
