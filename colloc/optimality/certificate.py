@@ -14,7 +14,7 @@ from colloc.optimality.needles import needles
 from colloc.optimality.second_order import LARGEST, SecondOrder, content, falling_direction, second_order
 from colloc.solution import PhasesSolution, Solution, Verification, verify
 from colloc.solution.solution_query import solution_query
-from colloc.solution.verify import kkt
+from colloc.solution.verify import column_names, kkt
 from colloc.solver.scaling import scale_at
 from colloc.support.checks import InputError, relative_tolerance
 from colloc.support.display import Table, short
@@ -123,7 +123,8 @@ def certify(solution: Solution | PhasesSolution, *, tol: float | None = None) ->
     undecided, and says why. Open lines are also residuals between 1e-6, the tolerance of the program's conditions, and
     the tolerances of solvers; optima with flat directions; and conditions that costates on this grid miss although the
     estimated error of the cost, which needs no costates, is within the tolerance. The minimum principle is judged by
-    its integral over time, which approximates the possible decrease of the cost, the Hamiltonian by its mean deviation.
+    its integral over time, which approximates the possible decrease of the cost, the Hamiltonian by its mean deviation,
+    and the forward simulation by deviations [rad], of slides relative to the longest travel if that is less than 1 m.
 
     Parameters
     ----------
@@ -368,6 +369,21 @@ def _simulated(solution: Solution | PhasesSolution, tol: float) -> tuple[Verific
         simulated = verify(solution)
     except InputError as reason:
         return None, CertificateLine("forward simulation", None, detail=f"not checked: {reason}")
-    value = simulated.local_error
+    value = float((simulated.local_errors / _sizes(solution)).max(initial=0.0))
     detail = f"largest deviation of an interval; of the whole motion {simulated.forward_error:.1e}"
     return simulated, CertificateLine("forward simulation", bool(value <= tol), value, tol, detail)
+
+
+def _sizes(solution: Solution | PhasesSolution) -> np.ndarray:
+    """Sizes of the errors of a forward simulation, one for each column: the longest travel of slides of less than 1 m.
+
+    Others are 1, of radians and of states, whose errors are relative.
+    """
+    travels: dict[str, float] = {}
+    for phase in solution.phases.values():
+        model = phase.problem.model
+        for name, unit, q in zip(model.position_names, model.position_units, phase.nodes.q.T, strict=True):
+            if unit == "m":
+                travels[name] = max(travels.get(name, 0.0), float(np.ptp(q)))
+    longest = max(travels.values(), default=0.0)
+    return np.array([min(longest, 1.0) or 1.0 if name in travels else 1.0 for name in column_names(solution)])

@@ -27,7 +27,7 @@ from colloc.problem.part import (
     pull_of,
     torque_balance,
 )
-from colloc.problem.rows import unique
+from colloc.problem.rows import natural_size, unique
 from colloc.problem.signal import Signal
 from colloc.problem.statement import ConstraintRows, EndValue, SlotNames, Statement, brought, named, slot_names
 from colloc.problem.time_sets import Window
@@ -588,6 +588,10 @@ class Problem(Tabular, Portable):
         These hold for the whole motion; for parts of it, see `windows`.
         """
         return joint_limits(self.model, self.statements, quantity)
+
+    def sizes(self, quantity: str) -> np.ndarray:
+        """Natural sizes of a joint quantity by its `limits`, shape (n,)."""
+        return natural_size(*self.limits(quantity))
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: the window, and lower and upper bounds, each shape (n,)."""

@@ -159,7 +159,7 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
     """
     tolerance = finite_number("tolerance", tolerance, positive=True)
     phases, starts = solution.phases, solution.start_times
-    names = list(dict.fromkeys(name for phase in phases.values() for name in _names(phase)))
+    names = column_names(solution)
     simulated = {name: simulate(phase, tolerance) for name, phase in phases.items()}
     joint_errors, local = np.zeros(len(names)), []
     for name, deviations in simulated.items():
@@ -177,6 +177,11 @@ def verify(solution: Solution | PhasesSolution, *, tolerance: float = 1e-12) -> 
         kkt(solution.nlp, solution.x, solution.parameters, solution.multipliers["g"], solution.multipliers["x"]),
         [near._replace(t=starts[name] + near.t) for name, phase in phases.items() for near in near_locks(phase)],
     )
+
+
+def column_names(solution: Solution | PhasesSolution) -> list[str]:
+    """Names of the columns of a verification's errors: joints, then components of states, of all phases."""
+    return list(dict.fromkeys(name for phase in solution.phases.values() for name in _names(phase)))
 
 
 def _names(solution: Solution) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
-from colloc.problem import natural_size
 from colloc.transcription import BaseNLP
 from colloc.transcription.fixed_ends import state_point
 from colloc.transcription.nlp import Phase
@@ -132,7 +131,7 @@ def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:
 def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
     """Name, value and direction of the end conditions of a motion that fix variables."""
     problem, grid = motion.problem, motion.grid
-    sizes, at = natural_size(*problem.limits("q")), {s: grid.end(s) for s in (0.0, 1.0)}
+    sizes, at = problem.sizes("q"), {s: grid.end(s) for s in (0.0, 1.0)}
     for name, values in problem.end_values.items():
         labels = problem.rows[name].rows.labels
         for end in values:

@@ -137,10 +137,15 @@ def stored_outcome(solution: Solution | PhasesSolution) -> tuple[dict[str, np.nd
     return arrays, meta
 
 
+def stored_curves(curves: Mapping[str, Transcription]) -> dict[str, Any]:
+    """Curves by phase for JSON."""
+    return {name: stored_curve(curve) for name, curve in curves.items()}
+
+
 def _stored_round(round: RefinementRound) -> dict[str, Any]:
     """A refinement iteration for JSON, with its curves by phase."""
     curves = round.curve if isinstance(round.curve, Mapping) else {"": round.curve}
-    return {**vars(round), "curve": {name: stored_curve(curve) for name, curve in curves.items()}}
+    return {**vars(round), "curve": stored_curves(curves)}
 
 
 def _prefixes(phases: Iterable[str]) -> list[str]:

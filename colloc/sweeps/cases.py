@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.curves.curve import stored_curve
 from colloc.problem import Phases, Problem
 from colloc.refinement.plan import AtSwitches, Attempt, Refine, Solve
 from colloc.refinement.run import Run
@@ -20,7 +19,7 @@ from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solver import Solver, Status
 from colloc.solver.solver import FOR_ONE_RUN
 from colloc.storage.archive import from_bytes, to_bytes
-from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_outcome
+from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_curves, stored_outcome
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -190,7 +189,7 @@ class CaseSolver(Portable):
         row |= {name: float(fn(solution)) for name, fn in self.record.items()}
         row["warning"] = warnings_of(solution)
         arrays, meta = stored_outcome(solution)
-        meta["curves"] = {name: stored_curve(phase.curve) for name, phase in solution.phases.items()}
+        meta["curves"] = stored_curves({name: phase.curve for name, phase in solution.phases.items()})
         return _stored(row, arrays, meta)
 
     def _run(self, problem: Problem | Phases, values: Values) -> Run:

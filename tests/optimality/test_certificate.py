@@ -318,3 +318,19 @@ def test_a_weak_minimum_is_distinguished_from_a_strong_one():
     strong = co.solve(nose(), co.BSpline(20), guess=slopes, tol=1e-3)
     assert strong.cost == pytest.approx(best, rel=1e-4)
     assert co.optimality.certify(strong)["minimum principle"].passed
+
+
+def test_a_stage_of_a_millimetre_is_judged_by_its_travel():
+    stage = co.Model([co.Body("stage", co.prismatic((1, 0, 0)), mass=1.0)], gravity=(0, 0, 0))
+    travel = 1e-3  # m
+    spring = co.problem.JointTorque("stage", lambda q, qd: -30 * travel * (q / travel) ** 3)
+    parts = [spring, co.Motors({"stage": 1.0}, unit="N")]
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=travel, qd=0.0)]
+    problem = co.Problem(stage, 1.0, co.integral(lambda now: (now.motor / travel) ** 2), ends, parts=parts)
+    coarse = co.solve(problem, co.HermiteSimpson(3), plan=[co.refinement.Solve(between="nodes")], progress=False)
+    certificate = co.optimality.certify(coarse, tol=1e-3)
+    assert certificate.verification is not None
+    line, error = certificate["forward simulation"], certificate.verification.local_error
+    assert error < 1e-3  # m, which would pass
+    assert line.passed is False
+    assert line.value == pytest.approx(error / np.ptp(coarse.nodes.q))
