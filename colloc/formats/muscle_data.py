@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from colloc.model import Coupling
-from colloc.muscles.wrapping import Surface
 from colloc.support.pickling import Portable
+
+if TYPE_CHECKING:
+    from colloc.muscles.wrapping import Surface
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -15,11 +15,7 @@ import numpy as np
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.formats.numbers import parse_numbers
-from colloc.loops import ClosedChain, Loop
 from colloc.model import Body, Model
-from colloc.muscles.files import from_file
-from colloc.muscles.ligaments import Ligament, Ligaments
-from colloc.muscles.muscles import Muscles
 from colloc.problem.contact_sphere import GroundContact, contact_of_records
 from colloc.problem.force_parts import Thruster
 from colloc.problem.joint_parts import Motors, Spring
@@ -28,6 +24,11 @@ from colloc.support.checks import InputError, count, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+
+if TYPE_CHECKING:
+    from colloc.loops import ClosedChain, Loop
+    from colloc.muscles.ligaments import Ligament, Ligaments
+    from colloc.muscles.muscles import Muscles
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +207,8 @@ class Reading(Tabular, Portable):
         >>> closed.mobility, closed.actuators
         (1, ('crank',))
         """
+        from colloc.loops import ClosedChain  # most files have none
+
         if not self.loops:
             raise InputError(f"the file of {self.model.name!r} has no loops")
         if guess is None:
@@ -229,6 +232,9 @@ class Reading(Tabular, Portable):
         InputError
             For a file without muscles, and muscles with paths that are not read.
         """
+        from colloc.muscles.files import from_file  # most files have none
+        from colloc.muscles.muscles import Muscles
+
         if not self.muscle_data:
             raise InputError(f"the file of {self.model.name!r} has no muscles")
         return Muscles(self.model, [from_file(record) for record in self.muscle_data])
@@ -242,6 +248,8 @@ class Reading(Tabular, Portable):
         InputError
             For a file without ligaments.
         """
+        from colloc.muscles.ligaments import Ligaments  # most files have none
+
         if not self.ligament_data:
             raise InputError(f"the file of {self.model.name!r} has no ligaments")
         return Ligaments(self.model, self.ligament_data)

@@ -15,11 +15,8 @@ independent_joints  chains in problems, closed at every instant
 cut_joints          chains in problems, cut, with forces of the loops as unknowns
 """
 
-from colloc.loops.assembly import assemble, closure_error
-from colloc.loops.cut_joints import CutJoints
-from colloc.loops.evaluator import ChainDerivatives, ChainEvaluator, ChainForces, ChainMotion
-from colloc.loops.independent_joints import IndependentJoints
-from colloc.loops.inverse_dynamics import Actuation, chain_inverse_dynamics, loop_torques, loop_wrenches
+from typing import TYPE_CHECKING
+
 from colloc.loops.loop import (
     Frame,
     Loop,
@@ -32,16 +29,23 @@ from colloc.loops.loop import (
     spherical_loop,
     weld,
 )  # fmt: skip
-from colloc.loops.mechanism import ClosedChain
-from colloc.loops.reduction import (
-    DependentMotion,
-    constraint_hessian,
-    constraint_jacobian,
-    dependent_motion,
-    loop_residual,
-)  # fmt: skip
-from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_sensitivities
 from colloc.support.packages import register_public
+
+if TYPE_CHECKING:
+    from colloc.loops.assembly import assemble, closure_error
+    from colloc.loops.cut_joints import CutJoints
+    from colloc.loops.evaluator import ChainDerivatives, ChainEvaluator, ChainForces, ChainMotion
+    from colloc.loops.independent_joints import IndependentJoints
+    from colloc.loops.inverse_dynamics import Actuation, chain_inverse_dynamics, loop_torques, loop_wrenches
+    from colloc.loops.mechanism import ClosedChain
+    from colloc.loops.reduction import (
+        DependentMotion,
+        constraint_hessian,
+        constraint_jacobian,
+        dependent_motion,
+        loop_residual,
+    )
+    from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_sensitivities
 
 __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",
@@ -52,4 +56,15 @@ __all__ = [
     "weld",
 ]  # fmt: skip
 
-register_public(__name__)
+# Loaded on first use: files that have no loop need none of it.
+_LATER = {
+    "assembly": "assemble closure_error",
+    "cut_joints": "CutJoints",
+    "evaluator": "ChainDerivatives ChainEvaluator ChainForces ChainMotion",
+    "independent_joints": "IndependentJoints",
+    "inverse_dynamics": "Actuation chain_inverse_dynamics loop_torques loop_wrenches",
+    "mechanism": "ClosedChain",
+    "reduction": "DependentMotion constraint_hessian constraint_jacobian dependent_motion loop_residual",
+    "sensitivities": "ChainSensitivities chain_hessian chain_sensitivities",
+}
+register_public(__name__, {name: f"{__name__}.{module}" for module, names in _LATER.items() for name in names.split()})

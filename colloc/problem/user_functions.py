@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.support.checks import InputError, quoted, warn
+from colloc.support.checks import InputError, is_masked_array, quoted, warn
 
 _FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
 _NAN = f"contains nan: functions of math and float() take no symbols; use CasADi's, {_FUNCTIONS}"
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 # Values that CasADi reads as other numbers than their author means.
-_DISORDERED = (Set, Iterator, bytes, bytearray, memoryview, np.ma.MaskedArray)
+_DISORDERED = (Set, Iterator, bytes, bytearray, memoryview)
 # Messages of errors, mostly CasADi's, and advice for each.
 _ADVICE = (
     (
@@ -84,7 +84,7 @@ def check_returned(what: str, value: Any) -> Any:
     """The value of a user's function; InputError for a whole motion, reaction or wrench, a comparison, and collections
     without an order or with masked entries.
     """
-    if isinstance(value, _DISORDERED):
+    if isinstance(value, _DISORDERED) or is_masked_array(value):
         raise InputError(f"{what} must return an SX, a number or a list of them, got {quoted(value)}")
     if names := getattr(type(value), "__match_args__", ()):  # of named tuples and dataclasses
         kind = type(value).__name__

@@ -297,14 +297,15 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
         array = np.array(raw, dtype=float) if real or raw.size == 0 else None
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
         array = None
-    if array is None or _is_masked(raw):
+    if array is None or (is_masked_array(raw) and np.ma.is_masked(raw)):
         raise InputError(f"{name} must be {wanted}, got {quoted(value)}{_hint(value)}")
     return array
 
 
-def _is_masked(raw: np.ndarray) -> bool:
+def is_masked_array(value: object) -> bool:
+    """Whether a value is a masked array."""
     # NumPy loads masked arrays where they are first named, which takes longer than a small model.
-    return "numpy.ma" in sys.modules and isinstance(raw, np.ma.MaskedArray) and bool(np.ma.is_masked(raw))
+    return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
 
 
 def _hint(value: Any) -> str:
