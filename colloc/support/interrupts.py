@@ -35,19 +35,27 @@ def handler() -> Handler | None:
 
 
 class InterruptGuard:
-    """A context at whose end a lost exception of the handler of Ctrl-C is raised again."""
+    """A context at whose end a lost exception of the handler of Ctrl-C is raised again.
+
+    Guards inside each other share the handler of the outermost, since a change of handlers takes as long as the
+    computation of a small property.
+    """
 
     def __enter__(self) -> None:
         self._raised: BaseException | None = None
         self._before = handler()
-        if self._before is not None:
+        owner = getattr(self._before, "__self__", None)
+        # The handler of an outer guard is in place until its exception, which is then that of the guards inside too.
+        self._handling = owner if isinstance(owner, InterruptGuard) else self
+        if self._before is not None and self._handling is self:
             signal.signal(signal.SIGINT, self._handle)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if self._before is not None and signal.getsignal(signal.SIGINT) == self._handle:
+        if self._handling is self and self._before is not None and signal.getsignal(signal.SIGINT) == self._handle:
             signal.signal(signal.SIGINT, self._before)
-        if self._raised is not None and not isinstance(error, type(self._raised)):
-            raise self._raised
+        raised = self._handling._raised
+        if raised is not None and not isinstance(error, type(raised)):
+            raise raised
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         assert self._before is not None
