@@ -76,10 +76,22 @@ class Differentiation:
         return f"differentiation of {self.formulation.__name__}"
 
     def __call__(self, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-        tau = self.formulation(model, q, qd, qdd, loads)
-        # One Jacobian shares more between its columns than three would.
-        slopes = ca.jacobian(tau, ca.vertcat(q, qd, qdd))
-        return Sensitivities(tau, *ca.horzsplit(slopes, [0, *np.cumsum([model.n_q, model.n, model.n]).tolist()]))
+        return differentiated(self.formulation(model, q, qd, qdd, loads), q, qd, qdd)
+
+
+def differentiated(tau: ca.SX, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Sensitivities:
+    """The sensitivities of torques by CasADi's automatic differentiation.
+
+    Examples
+    --------
+    >>> from colloc.dynamics.formulation import differentiated
+    >>> differentiated(co.dynamics.newton_euler(model, q, qd, qdd), q, qd, qdd).dq.shape
+    (2, 2)
+    """
+    # One Jacobian shares more between its columns than three would.
+    slopes = ca.jacobian(tau, ca.vertcat(q, qd, qdd))
+    sizes = [part.shape[0] for part in (q, qd, qdd)]
+    return Sensitivities(tau, *ca.horzsplit(slopes, [0, *np.cumsum(sizes).tolist()]))
 
 
 def by_differentiation(formulation: InverseDynamics) -> Differentiation:

@@ -587,7 +587,14 @@ class Problem(Tabular, Portable):
 
         These hold for the whole motion; for parts of it, see `windows`.
         """
-        return joint_limits(self.model, self.statements, quantity)
+        if quantity not in self._limits:
+            self._limits[quantity] = joint_limits(self.model, self.statements, quantity)
+        lower, upper = self._limits[quantity]
+        return lower.copy(), upper.copy()
+
+    @cached_property
+    def _limits(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        return {}
 
     def sizes(self, quantity: str) -> np.ndarray:
         """Natural sizes of a joint quantity by its `limits`, shape (n,)."""

@@ -13,11 +13,13 @@ from colloc.dynamics import (
     DerivativeRecursion,
     Differentiation,
     InverseDynamics,
+    Sensitivities,
     by_differentiation,
     composite_sensitivities,
     total_hessian,
     total_sensitivities,
 )
+from colloc.dynamics.formulation import differentiated
 from colloc.problem import Problem, Slots
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -53,7 +55,8 @@ class Torques:
         self.views: dict[Hashable, Any] = {}
         self._recursive = not isinstance(self._recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
-        self._value = problem.function("model", problem.inverse_dynamics(dynamics))
+        self._tau = problem.inverse_dynamics(dynamics)
+        self._value = problem.function("model", self._tau)
 
     def for_problem(self, problem: Problem) -> Torques:
         """Torques of another problem, by this formulation and recursion."""
@@ -62,9 +65,15 @@ class Torques:
     @cached_property
     def _slope(self) -> ca.Function:
         # Formed on first use: motions without torques do not need it.
-        problem = self._problem
-        if problem.coordinates is None and problem.model.has_plain_velocities and problem.model.n:
-            return _slopes(problem, self._recursion)
+        problem, model, now = self._problem, self._problem.model, self._problem.instant
+        if problem.coordinates is None and model.has_plain_velocities and model.n:
+            # Where all of the torque is the formulation's, it need not be formed again.
+            if self._recursion == by_differentiation(self.given[0]) and not (
+                model.couplings or model.passive or problem.wrenches
+            ):
+                return _by_slot(problem, differentiated(self._tau, now.q, now.qd, now.qdd))
+            total = total_sensitivities(self._recursion, model, now.q, now.qd, now.qdd, problem.wrenches)
+            return _by_slot(problem, total)
         return _differentiated(problem, self._value)
 
     @cached_property
@@ -233,16 +242,14 @@ class Torques:
         return ca.Function("rate", [*slots], [rate])
 
 
-def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
+def _by_slot(problem: Problem, sensitivities: Sensitivities) -> ca.Function:
     """Derivatives of the torque, (n, all slots of the instant stacked), as a function of the slots.
 
-    By the recursion for positions, velocities and accelerations; by automatic differentiation of its torque for time,
-    unknowns and other symbols in loads or the model.
+    Those of the sensitivities for positions, velocities and accelerations; by automatic differentiation of their torque
+    for time, unknowns and other symbols in loads or the model.
     """
-    now = problem.instant
-    sensitivities = total_sensitivities(recursion, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
     by_state = {"q": sensitivities.dq, "qd": sensitivities.dqd, "qdd": sensitivities.dqdd}
-    slots = now.slots._asdict()
+    slots = problem.instant.slots._asdict()
     columns = [
         by_state[name] if name in by_state else ca.jacobian(sensitivities.tau, part) for name, part in slots.items()
     ]
@@ -250,7 +257,7 @@ def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
 
 
 def _differentiated(problem: Problem, value: ca.Function) -> ca.Function:
-    """Derivatives of the torque as in `_slopes`, all by automatic differentiation."""
+    """Derivatives of the torque as in `_by_slot`, all by automatic differentiation."""
     slots = problem.instant.slots
     return problem.function("model", ca.jacobian(value(*slots), ca.vertcat(*slots)))
 
