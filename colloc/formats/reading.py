@@ -16,10 +16,6 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.formats.numbers import parse_numbers
 from colloc.model import Body, Model
-from colloc.problem.contact_sphere import GroundContact, contact_of_records
-from colloc.problem.force_parts import Thruster
-from colloc.problem.joint_parts import Motors, Spring
-from colloc.problem.joint_torque import JointTorque
 from colloc.support.checks import InputError, count, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
@@ -29,6 +25,10 @@ if TYPE_CHECKING:
     from colloc.loops import ClosedChain, Loop
     from colloc.muscles.ligaments import Ligament, Ligaments
     from colloc.muscles.muscles import Muscles
+    from colloc.problem.contact_sphere import GroundContact
+    from colloc.problem.force_parts import Thruster
+    from colloc.problem.joint_parts import Motors, Spring
+    from colloc.problem.joint_torque import JointTorque
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +263,8 @@ class Reading(Tabular, Portable):
         InputError
             For a file without such limits.
         """
+        from colloc.problem.joint_parts import Motors  # most scripts have none
+
         lower, upper = self.model.limits("torque")
         limits = zip(self.model.joint_names, lower.tolist(), upper.tolist(), strict=True)
         driven = {joint: (low, high) for joint, low, high in limits if np.isfinite([low, high]).all() and low < high}
@@ -280,6 +282,8 @@ class Reading(Tabular, Portable):
         InputError
             For contact laws of another kind, and between other shapes.
         """
+        from colloc.problem.contact_sphere import contact_of_records  # most scripts have none
+
         return contact_of_records(self.contact_shapes, self.contact_laws)
 
     def _table(self) -> Table:

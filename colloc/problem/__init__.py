@@ -38,13 +38,9 @@ from colloc.dynamics.instant import SHARED, Instant, Reaction, Slots
 from colloc.dynamics.rows import Rows
 from colloc.problem.cases import Cases
 from colloc.problem.conditions import Condition, at, boundary, clearance, path
-from colloc.problem.contact_sphere import ContactEllipsoid, ContactSphere, GroundContact
 from colloc.problem.cost import Cost, duration, final_cost, integral, penalty
-from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters, Wheel, Wheels
 from colloc.problem.impacts import Impact, impact
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
-from colloc.problem.joint_parts import Assist, Motors, Spring
-from colloc.problem.joint_torque import JointTorque
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.part import Contribution, Part
 from colloc.problem.phase_functions import Connection, PhaseEnds, PhasePoint, PhaseRows, connect
@@ -54,7 +50,6 @@ from colloc.problem.rows import bounded, natural_size, summed
 from colloc.problem.signal import Signal
 from colloc.problem.signals import signals_of
 from colloc.problem.statement import ConstraintRows, EndValue, NamedNumber, Statement
-from colloc.problem.surfaces import Plane, Surface
 from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track, track_motion
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
@@ -62,6 +57,11 @@ from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.problem import ground
+    from colloc.problem.contact_sphere import ContactEllipsoid, ContactSphere, GroundContact
+    from colloc.problem.force_parts import Cable, Cables, Grip, Thruster, Thrusters, Wheel, Wheels
+    from colloc.problem.joint_parts import Assist, Motors, Spring
+    from colloc.problem.joint_torque import JointTorque
+    from colloc.problem.surfaces import Plane, Surface
 
 __all__ = [
     "QUANTITIES",
@@ -140,4 +140,13 @@ __all__ = [
     "track_motion",
 ]  # fmt: skip
 
-register_public(__name__, lazy={"ground": "colloc.problem.ground"})
+# Loaded on first use: most scripts need few parts.
+_LATER = {
+    "contact_sphere": "ContactEllipsoid ContactSphere GroundContact",
+    "force_parts": "Cable Cables Grip Thruster Thrusters Wheel Wheels",
+    "ground": "ground",
+    "joint_parts": "Assist Motors Spring",
+    "joint_torque": "JointTorque",
+    "surfaces": "Plane Surface",
+}
+register_public(__name__, {name: f"{__name__}.{module}" for module, names in _LATER.items() for name in names.split()})
