@@ -141,6 +141,10 @@ class SplineBasis:
 
     def greville(self) -> np.ndarray:
         """Where control points sit: the mean of `degree` knots of each; shape (size,)."""
+        return self._greville.copy()
+
+    @cached_property
+    def _greville(self) -> np.ndarray:
         means = np.zeros(self.size)
         for p, intervals, knots in self._groups:
             if p:
@@ -166,6 +170,18 @@ class SplineBasis:
         The collocation matrix is banded and totally positive, so elimination needs no pivoting (de Boor 1978, chapter
         XIII) and costs O(intervals).
         """
+        band, steps = self._eliminated
+        x, degree, count = np.array(values, dtype=float), self.degree, self.size
+        for j, i, factor in steps:
+            x[j] -= factor * x[i]
+        for i in reversed(range(count)):
+            reach = min(degree, count - 1 - i)
+            x[i] = (x[i] - band[i, degree + 1 : degree + 1 + reach] @ x[i + 1 : i + 1 + reach]) / band[i, degree]
+        return x
+
+    @cached_property
+    def _eliminated(self) -> tuple[np.ndarray, list[tuple[int, int, float]]]:
+        """The band of the collocation matrix after elimination, and its steps: row j less a factor times row i."""
         (s, interval), degree = self.sites(), self.degree
         rows, first = self.values(s, interval=interval), self.first[interval]
         count, width = s.size, 2 * degree + 1
@@ -173,17 +189,14 @@ class SplineBasis:
         for k in range(degree + 1):
             # A site's own function is among those of its interval, so that no index is negative.
             band[np.arange(count), first + k - np.arange(count) + degree] = rows[:, k]
-        x = np.array(values, dtype=float)
+        steps = []
         for i in range(count):
             for j in range(i + 1, min(i + degree + 1, count)):
                 factor = band[j, i - j + degree] / band[i, degree]
                 if factor:
                     band[j, i - j + degree : i - j + width] -= factor * band[i, degree:width]
-                    x[j] -= factor * x[i]
-        for i in reversed(range(count)):
-            reach = min(degree, count - 1 - i)
-            x[i] = (x[i] - band[i, degree + 1 : degree + 1 + reach] @ x[i + 1 : i + 1 + reach]) / band[i, degree]
-        return x
+                    steps.append((j, i, factor))
+        return band, steps
 
 
 def cox_de_boor(s: Any, knots: Sequence[Any] | np.ndarray, derivative: int = 0) -> list[Any]:
