@@ -1,6 +1,7 @@
 """Imports point down, in the order that the package's docstring states, and `import colloc` stays light."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -210,6 +211,16 @@ def test_a_plain_call_imports_what_it_needs():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not needless & set(out.stdout.split())
+
+
+def test_names_that_are_loaded_on_first_use_are_no_files():
+    """Python puts a file that it imports in the place of such a name."""
+    packages = {name for path, parts in FILES.items() if path.name == "__init__.py" for name in [".".join(parts[:-1])]}
+    loaded = {name: getattr(importlib.import_module(name), "_lazy", {}) for name in packages - {"colloc"}}
+    assert {"colloc.formats", "colloc.problem", "colloc.loops"} <= {name for name, lazy in loaded.items() if lazy}
+    for package, lazy in loaded.items():
+        for name, module in lazy.items():
+            assert f"{package}.{name}" not in MODULES or module == f"{package}.{name}", f"{package}.{name}"
 
 
 def test_public_names_are_few_and_exist():

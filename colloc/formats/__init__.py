@@ -24,13 +24,13 @@ force_plates   force plates in the columns of tables
 
 from typing import TYPE_CHECKING
 
+from colloc.formats.force_plates import ForcePlate, force_plates
 from colloc.support.packages import register_public
 
 if TYPE_CHECKING:
     from colloc.formats.c3d import MotionCapture, from_c3d
     from colloc.formats.collisions import collision_shapes
     from colloc.formats.contact_data import ContactLaw, ContactShape
-    from colloc.formats.force_plates import ForcePlate, force_plates
     from colloc.formats.mesh_files import mesh_vertices
     from colloc.formats.mjcf import from_mjcf
     from colloc.formats.muscle_data import MuscleData, PathPoint
@@ -53,7 +53,6 @@ _LATER = {
     "c3d": "MotionCapture from_c3d",
     "collisions": "collision_shapes",
     "contact_data": "ContactLaw ContactShape",
-    "force_plates": "ForcePlate force_plates",
     "mesh_files": "mesh_vertices",
     "mjcf": "from_mjcf",
     "muscle_data": "MuscleData PathPoint",
