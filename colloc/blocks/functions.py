@@ -165,25 +165,27 @@ class BlockFunctions:
     @cached_property
     def _curvature(self) -> ca.SX:
         """Upper triangle of the rows' second derivatives, weighted."""
-        pull = ca.repmat(self.multipliers, self.n_rows) if self.is_cost else self.multipliers
-        if self.weights is not None:
-            pull = 2 * self.weights * self.expression * pull
-        fixed = ca.SX.sym("pull", self.n_rows)
-        weighted = ca.dot(fixed, self.expression)
-        if self.intermediate is None:
-            second = ca.hessian(weighted, self.local.w)[0]
-        else:
-            second = self._curvature_through(self.intermediate, weighted)
-        return ca.triu(ca.substitute(second, fixed, pull))
-
-    def _curvature_through(self, intermediate: Intermediate, weighted: ca.SX) -> ca.SX:
-        """Second derivatives of a function of w and of quantities that depend on w."""
-        w, slopes = self.local.w, intermediate.slopes
-        size, both = w.shape[0], ca.vertcat(w, intermediate.symbols)
-        hessian, gradient = ca.hessian(weighted, both)
+        w, intermediate = self.local.w, self.intermediate
+        both = w if intermediate is None else ca.vertcat(w, intermediate.symbols)
+        hessian, gradient = self._curvature_in(both)
+        if intermediate is None:
+            return ca.triu(hessian)
+        size, slopes = w.shape[0], intermediate.slopes
         mixed = hessian[:size, size:] @ slopes
         bent = slopes.T @ hessian[size:, size:] @ slopes
-        return hessian[:size, :size] + mixed + mixed.T + bent + intermediate.curvature(gradient[size:])
+        bent += intermediate.curvature(gradient[size:])
+        return ca.triu(hessian[:size, :size] + mixed + mixed.T + bent)
+
+    def _curvature_in(self, symbols: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Second derivatives of the rows in symbols, weighted, and their weighted slopes."""
+        pull = ca.repmat(self.multipliers, self.n_rows) if self.is_cost else self.multipliers
+        if self.weights is None:
+            hessian, gradient = ca.hessian(ca.dot(pull, self.expression), symbols)
+            return hessian, gradient
+        fixed = ca.SX.sym("pull", self.n_rows)
+        parts = ca.hessian(ca.dot(fixed, self.expression), symbols)
+        hessian, gradient = ca.substitute(list(parts), [fixed], [2 * self.weights * self.expression * pull])
+        return hessian, gradient
 
     @property
     def _parts(self) -> list[ca.SX]:
