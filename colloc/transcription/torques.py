@@ -184,7 +184,7 @@ class Torques:
             weights = [ca.SX(problem.model.n, 1) for _ in multipliers]
             for weight, multiplier in zip(weights, multipliers, strict=True):
                 weight[dependent] = multiplier
-            hessian = ca.cse(coordinates.motion_curvature(problem.instant, weights))
+            hessian = coordinates.motion_curvature(problem.instant, weights)
             self._motion_curvatures[orders] = ca.Function(
                 "curvature", [*problem.instant.slots, *multipliers], [hessian]
             )
@@ -216,14 +216,14 @@ class Torques:
         problem = self._problem
         assert problem.coordinates is not None
         slopes = problem.coordinates.torque_slopes(problem.instant, problem.wrenches)
-        return problem.function("model", ca.cse(slopes))
+        return problem.function("model", slopes)
 
     @cached_property
     def _chain_curvature(self) -> ca.Function:
         problem, multipliers = self._problem, ca.SX.sym("multipliers", self._problem.model.n)
         assert problem.coordinates is not None
         hessian = problem.coordinates.torque_curvature(problem.instant, problem.wrenches, multipliers)
-        return ca.Function("curvature", [*problem.instant.slots, multipliers], [ca.cse(hessian)])
+        return ca.Function("curvature", [*problem.instant.slots, multipliers], [hessian])
 
     def rate(self, slots: Slots) -> ca.SX:
         """Total time derivative of the torques, from the slots of an instant with jerk and rates of signals."""
