@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import weakref
-from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import casadi as ca
@@ -28,7 +25,6 @@ _SAMPLES = 50  # instructions that are compared with what CasADi's accessors say
 _INTERPRETED, _MACHINE_CODE = 1.5, 0.4
 _COSTS = (5.0, 0.5, 0.5)
 
-_OBJECT = 2**12  # bytes of CasADi's object of a function, more than it has
 _BEHIND = 2**14  # bytes of a serialized function that may stand behind its instructions, else all of it is searched
 # The byte of two letters, by their number.
 _PAIRS = ((np.arange(2**16) - ord("a")) & 15 | (((np.arange(2**16) >> 8) - ord("a")) & 15) << 4).astype(np.uint8)
@@ -86,8 +82,8 @@ def has_code(words: np.ndarray) -> bool:
 def instructions(function: ca.Function) -> np.ndarray:
     """Instructions of an SX function, int32, shape (n, 4): each an operation and three numbers, in CasADi's format.
 
-    They are read from this process's memory, or else from the serialized function, which takes a thousand times as
-    long. CasADi's accessors, by which some are checked, would take twice as long again.
+    They are read from the serialized function. CasADi's accessors, by which some are checked, would take 4 us for each,
+    as long as a hundred evaluations of it.
     """
     if function not in _instructions:
         _instructions[function] = _read(function)
@@ -99,38 +95,14 @@ def _read(function: ca.Function) -> np.ndarray:
     samples = np.linspace(0, n - 1, min(n, _SAMPLES)).astype(int)  # each once: they are at least 1 apart
     expected = _accessed(function, samples)
     if n > _SAMPLES:
-        for read in (_in_memory, _serialized):
-            for listed in read(function, expected[:1]):
+        text = function.serialize().encode()
+        for length in (min(len(text), 2 * (16 * n + _BEHIND)), len(text)):  # they are near the end
+            data, start = _bytes_of(text[-length:]), -1
+            while (start := data.find(expected[:1].tobytes(), start + 1)) >= 0 and start + 16 * n <= len(data):
+                listed = np.frombuffer(data, dtype=np.int32, count=4 * n, offset=start).reshape(n, 4)
                 if (listed[samples] == expected).all():
                     return listed
     return _accessed(function, np.arange(n))
-
-
-def _in_memory(function: ca.Function, first: np.ndarray) -> Iterator[np.ndarray]:
-    """Arrays of as many instructions to which CasADi's object points: a vector is its begin, its end, and that of room.
-
-    They are read as a file, which fails where a wrong address would end the process, and which Linux alone has.
-    """
-    n = function.n_instructions()
-    with suppress(OSError, ValueError, OverflowError, AttributeError), open("/proc/self/mem", "rb", 0) as memory:
-        handle = memory.fileno()
-        (node,) = np.frombuffer(os.pread(handle, 8, int(function.this)), dtype=np.int64).tolist()  # pyright: ignore
-        fields = np.frombuffer(os.pread(handle, _OBJECT, node), dtype=np.int64)
-        sizes = np.diff(fields)
-        for begin in fields[:-2][(sizes[:-1] == 16 * n) & (sizes[1:] >= 0)].tolist():
-            with suppress(OSError, ValueError, OverflowError):
-                listed = np.frombuffer(os.pread(handle, 16 * n, begin), dtype=np.int32).reshape(n, 4)
-                if (listed[:1] == first).all():
-                    yield listed
-
-
-def _serialized(function: ca.Function, first: np.ndarray) -> Iterator[np.ndarray]:
-    """Arrays of as many instructions with the first one in a serialized function."""
-    n, text = function.n_instructions(), function.serialize().encode()
-    for length in (min(len(text), 2 * (16 * n + _BEHIND)), len(text)):  # they are near the end
-        data, start = _bytes_of(text[-length:]), -1
-        while (start := data.find(first.tobytes(), start + 1)) >= 0 and start + 16 * n <= len(data):
-            yield np.frombuffer(data, dtype=np.int32, count=4 * n, offset=start).reshape(n, 4)
 
 
 def _bytes_of(text: bytes) -> bytes:

@@ -1,11 +1,9 @@
 """Programs: what the interpreter is given, and when it is used."""
 
-import os
 import pickle
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -84,45 +82,22 @@ def test_programs_can_be_wrong(options):
         code[place] = operation
 
 
-@pytest.mark.parametrize("of_memory", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_instructions_are_those_that_casadi_tells_of(monkeypatch, seed, of_memory):
+def test_instructions_are_those_that_casadi_tells_of(monkeypatch, seed):
     """All of them and of every kind, although CasADi is asked for a few only."""
     function = random_function(np.random.default_rng(seed), 500)
     expected = programs._accessed(function, np.arange(function.n_instructions()))
     asked, accessed = [], programs._accessed
     monkeypatch.setattr(programs, "_accessed", lambda of, chosen: asked.append(chosen.size) or accessed(of, chosen))
-    if not of_memory:
-        monkeypatch.setattr(programs, "_in_memory", lambda *_: iter(()))
     np.testing.assert_array_equal(programs._read(function), expected)
     assert asked == [programs._SAMPLES]
     assert {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_MUL} < set(expected[:, 0].tolist())
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="memory is no file here")
-def test_memory_has_the_instructions_and_other_contents_are_refused(monkeypatch):
-    """An object may look otherwise in another version of CasADi: none of these is taken, nor ends the process."""
-    function = random_function(np.random.default_rng(5), 300)
-    expected = programs.instructions(function)
-    (listed,) = programs._in_memory(function, expected[:1])
-    np.testing.assert_array_equal(listed, expected)
-    n, pread, other = len(expected), os.pread, np.zeros(512, dtype=np.int64)
-    changed = np.roll(expected, 1, axis=1)
-    for begin in (8, 2**62, -16, changed.ctypes.data):
-        other[3:6] = begin, begin + 16 * n, begin + 16 * n
-        monkeypatch.setattr(
-            os, "pread",
-            lambda file, size, place: other.tobytes() if size == programs._OBJECT else pread(file, size, place),
-        )  # fmt: skip
-        assert not list(programs._in_memory(function, expected[:1]))
-        np.testing.assert_array_equal(programs._read(function), expected)
 
 
 def test_instructions_that_cannot_be_read_are_asked_for(monkeypatch):
     """A serialized function of another version of CasADi may look otherwise."""
     function = random_function(np.random.default_rng(6), 300)
     expected = programs.instructions(function)
-    monkeypatch.setattr(programs, "_in_memory", lambda *_: iter(()))
     monkeypatch.setattr(ca.Function, "serialize", lambda self: "ab" * 4000)
     np.testing.assert_array_equal(programs._read(function), expected)
 
