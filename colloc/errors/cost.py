@@ -39,10 +39,13 @@ class CostError(Source):
         The relative part of the error due to such limits.
     rows : mapping of str to float
         The part of the total due to the limits of each row, by name.
+    hidden : float
+        Largest relative part of the excess that errors of equations may hide in the total; infinite if unknown.
     """
 
     limits: np.ndarray
     rows: Mapping[str, float]
+    hidden: float
 
     def described(self, t: np.ndarray) -> str:
         """The sentence with numbers, place and limit of the largest error; t as in `Source`."""
@@ -57,13 +60,15 @@ class CostError(Source):
         phases = (self, *later)
         limits = np.concatenate([phase.limits for phase in phases])
         rows = {name: sum(phase.rows.get(name, 0.0) for phase in phases) for phase in phases for name in phase.rows}
-        return replace(super().joined(later), limits=limits, rows=rows)
+        hidden = sum(phase.hidden for phase in phases)
+        return replace(super().joined(later), limits=limits, rows=rows, hidden=hidden)
 
 
 def cost_error(motion: Motion) -> CostError:
     """Error of the cost, or its excess over the optimum, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
-    share = motion.gap() if motion.gap else GapByInterval(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    nothing = np.zeros(quadrature.size)
+    share = motion.gap() if motion.gap else GapByInterval(nothing, nothing, {}, np.inf)
     return CostError(
         quadrature + np.abs(share.per_interval) / scale,
         float(quadrature.sum() + abs(share.per_interval.sum()) / scale),
@@ -71,6 +76,7 @@ def cost_error(motion: Motion) -> CostError:
         sentence="the cost is inaccurate, or above the optimum, by about {share}",
         limits=np.abs(share.limits) / scale,
         rows={name: float(gain.sum()) / scale for name, gain in share.rows.items()},
+        hidden=share.hidden / scale,
     )
 
 

@@ -61,11 +61,14 @@ class GapByInterval(NamedTuple):
         The rest: motions that the curve cannot represent, errors of equations.
     rows : mapping of str to ndarray
         Part of `limits` by name of the row, such as "tau[elbow]".
+    hidden : float
+        Largest part of the gap that errors of equations may hide; infinite if the expansion is not trusted.
     """
 
     limits: np.ndarray
     curve: np.ndarray
     rows: Mapping[str, np.ndarray]
+    hidden: float
 
     @property
     def per_interval(self) -> np.ndarray:
@@ -74,9 +77,8 @@ class GapByInterval(NamedTuple):
 
     def times(self, factor: float) -> GapByInterval:
         """The gap multiplied by a number."""
-        return GapByInterval(
-            self.limits * factor, self.curve * factor, {name: row * factor for name, row in self.rows.items()}
-        )
+        rows = {name: row * factor for name, row in self.rows.items()}
+        return self._replace(limits=self.limits * factor, curve=self.curve * factor, rows=rows)
 
 
 class NewtonStep(NamedTuple):
@@ -337,12 +339,13 @@ class _QuadraticModel:
             return step
         length = min(1.0, gain / curvature)
         share = (length * gain - length**2 * curvature / 2) / (gain - float(step.d @ step.curvature) / 2)
-        return step._replace(d=share * step.d, rows=share * step.rows)
+        return step._replace(d=share * step.d, rows=share * step.rows, far=True)
 
 
 def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, GapByInterval]:
     """Gain of the step by interval of the phases' grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
     shares = {name: _nothing(nlp.grid.basis.intervals) for name, nlp in phases.items()}
+    missed = {name: np.zeros(nlp.grid.basis.intervals) for name, nlp in phases.items()}
     # Links between phases, and the uncertain part, belong to no interval.
     everywhere, gains = step.doubt, step.lam_g * step.rows
     for block, first in zip(richer.constraints, richer.offsets, strict=False):
@@ -350,7 +353,8 @@ def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]
         if name is None:
             everywhere += float(gain.sum())
         else:
-            _add_rows(shares[name], block, gain.reshape(block.n_slices, block.n_rows).T, phases[name].grid.basis)
+            rows = gain.reshape(block.n_slices, block.n_rows).T
+            _add_rows(shares[name], missed[name], block, rows, phases[name].grid.basis)
     for name, phase in richer.phases.items():
         part = richer.parts[name]
         by_bound, by_bend = (step.lam_x * step.d)[part], (step.curvature * step.d / 2)[part]
@@ -358,21 +362,26 @@ def _shares(richer: NLP | PhasesNLP, step: NewtonStep, phases: Mapping[str, NLP]
     count = sum(share.curve.size for share in shares.values())
     for share in shares.values():
         share.curve[:] += everywhere / count
-    return shares
+    return {
+        name: share._replace(hidden=np.inf if step.far else float(np.abs(missed[name]).sum()))
+        for name, share in shares.items()
+    }
 
 
 def _nothing(intervals: int) -> GapByInterval:
-    return GapByInterval(np.zeros(intervals), np.zeros(intervals), defaultdict(partial(np.zeros, intervals)))
+    return GapByInterval(np.zeros(intervals), np.zeros(intervals), defaultdict(partial(np.zeros, intervals)), 0.0)
 
 
-def _add_rows(share: GapByInterval, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
-    """Add the gains of a block's rows, shape (rows, slices), to the intervals of the phase in which they lie."""
+def _add_rows(share: GapByInterval, missed: np.ndarray, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
+    """Add the gains of a block's rows, shape (rows, slices), to the intervals of the phase in which they lie.
+
+    `missed`, shape (intervals,), collects those of equations.
+    """
     interval = block.sites.interval
     place = basis.interval(block.sites.s) if interval is None else interval // PIECES
     for label, gain, lower, upper in zip(block.rows.labels, gains, block.rows.lower, block.rows.upper, strict=True):
         np.add.at(share.curve if lower == upper else share.limits, place, gain)
-        if lower != upper:
-            np.add.at(share.rows[label], place, gain)
+        np.add.at(missed if lower == upper else share.rows[label], place, gain)
 
 
 def _add_variables(

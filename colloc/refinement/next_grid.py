@@ -47,9 +47,21 @@ def has_settled(solution: Solution | PhasesSolution, tol: float) -> bool:
         return False
     costs = [round.cost for round in solution.rounds]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
-    if any(phase.problem.states for phase in solution.phases.values()):
-        return twice  # errors of equations may hide a possible gain
-    return twice or solution.error["cost"].total <= tol
+    return twice or is_near_best(solution, tol)
+
+
+def is_near_best(solution: Solution | PhasesSolution, tol: float) -> bool:
+    """Whether the cost exceeds the optimum by at most `tol`, relative, by estimates alone.
+
+    Errors of states may hide a part of the excess. Where states are, a cost that has changed by more than the error of
+    the grid before has gone to another basin, and estimates are not trusted.
+    """
+    error = solution.error["cost"]
+    if not any(phase.problem.states for phase in solution.phases.values()):
+        return error.total <= tol
+    rounds = solution.rounds
+    foreseen = len(rounds) < 2 or solution.cost_change <= max(tol, rounds[-2].error)
+    return foreseen and error.total + error.hidden <= tol
 
 
 def missed(error: LocalError, tol: float) -> bool:

@@ -8,7 +8,7 @@ from typing import TypeGuard, TypeVar
 
 from colloc.curves.curve import is_ours
 from colloc.refinement.failure import SolutionWarning
-from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, missed, next_nlp, round_of
+from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, is_near_best, missed, next_nlp, round_of
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
 from colloc.solution.phases import PhasesSolution
 from colloc.solution.solution import SURE, BaseSolution, Solution
@@ -61,7 +61,7 @@ def _more_rounds(
 ) -> Solution | PhasesSolution:
     tol, costlier = run.tolerance, False
     while _goes_on(solution, tol):
-        if _is_accurate(solution, tol) and not confirmed and _is_near_best(solution, tol):
+        if _is_accurate(solution, tol) and not confirmed and is_near_best(solution, SURE * tol):
             return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
         if to_switches and _waits_for_switches(solution, tol):
             break
@@ -143,12 +143,6 @@ def _waits_for_switches(solution: Solution | PhasesSolution, tol: float) -> Type
     if not isinstance(solution, Solution) or not is_ours(type(solution.curve)):
         return False
     return len(solution.rounds) > 1 and solution.error["cost"].total > tol and held_up_by_limits(solution)
-
-
-def _is_near_best(solution: Solution | PhasesSolution, tol: float) -> bool:
-    """Whether the estimate alone confirms the cost: not if errors of state equations hide their cost."""
-    states = any(phase.problem.states for phase in solution.phases.values())
-    return not states and solution.error["cost"].total <= SURE * tol
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:

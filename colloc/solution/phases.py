@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.errors.cost import cost_scale
+from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Phases
@@ -81,16 +82,23 @@ class PhasesSolution(BaseSolution):
 
         Multipliers of equations that the phase before imposes at the start are zero.
         """
-        solutions, row, gap = {}, 0, self.cost_gap()
+        solutions, row, (gap, motions) = {}, 0, self._motions
         for name, nlp in self.nlp.phases.items():
-            part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
+            part, imposed, motion = self.nlp.parts[name], self.nlp.imposed[name], motions[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()
             rows[imposed] = self.multipliers["g"][row:end]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
-            outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
-            solutions[name] = Solution(nlp, outcome, self.parameters, (), self.cost_scale, (gap, name))
-            row = end
+            outcome = replace(self.outcome, x=motion.x, multipliers=multipliers)
+            phase = Solution(nlp, outcome, self.parameters, (), self.cost_scale, (gap, name), measured=motion)
+            solutions[name], row = phase, end
         return solutions
+
+    @of_motion
+    def _motions(self) -> tuple[CostGap, dict[str, Measured]]:
+        """The distance of the cost from the best, and the motions of all phases, which keep their errors."""
+        status = self.outcome.status
+        motions = {name: Measured(self.x[part], self.parameters, status) for name, part in self.nlp.parts.items()}
+        return self.cost_gap(), motions
 
     def __getitem__(self, name: str) -> Solution:
         noun = self.problem.noun

@@ -423,3 +423,11 @@ def test_errors_measured_with_what_a_neighbour_left_are_those_of_a_program_of_th
         alone = co.Solution(co.transcribe(problem, curve, compile=False), solution.outcome, solution.parameters)
         for name, total in alone.error.totals.items():
             assert solution.error.totals[name] == total
+
+
+def test_phases_keep_their_errors_in_another_solution_of_the_same_motion():
+    solution = co.solve(bounce(), co.Radau(6, 4), guess=GUESS, compile=False, tol=1e-4, progress=False)
+    again = replace(solution, plan=())
+    assert all(again[name].error is solution[name].error for name in solution.phases)
+    (gap,) = {again[name].part_of[0] for name in solution.phases}
+    assert gap.total == gap_of(solution).total
