@@ -30,30 +30,45 @@ static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
 
 static UNUSED void free_code(machine_code *code, size_t length) { munmap((void *)code, length); }
 
+#ifdef __APPLE__
+/* The hardened runtime kills a process that runs other memory. It gives memory of this kind to those that have the
+entitlement com.apple.security.cs.allow-jit, and an error to all others. */
+enum { KIND = MAP_PRIVATE | MAP_ANON | MAP_JIT };
+#else
+enum { KIND = MAP_PRIVATE | MAP_ANONYMOUS };
+#endif
+
 #if defined(__APPLE__) && defined(__aarch64__)
-/* A thread may either write such memory or run it. */
-enum { RIGHTS = PROT_READ | PROT_WRITE | PROT_EXEC, KIND = MAP_PRIVATE | MAP_ANON | MAP_JIT };
+#include <libkern/OSCacheControl.h>
+
+/* A thread may either write such memory or run it, as a new thread does. The rights of its pages do not change. */
+enum { RIGHTS = PROT_READ | PROT_WRITE | PROT_EXEC };
 static UNUSED void allow_writing(int allowed) { pthread_jit_write_protect_np(!allowed); }
 static UNUSED int allow_running(UNUSED void *memory, UNUSED size_t length) { return 1; }
+static UNUSED void forget_instructions(void *memory, size_t length) { sys_icache_invalidate(memory, length); }
 #else
-enum { RIGHTS = PROT_READ | PROT_WRITE, KIND = MAP_PRIVATE | MAP_ANONYMOUS };
+enum { RIGHTS = PROT_READ | PROT_WRITE };
 static UNUSED void allow_writing(UNUSED int allowed) {}
 static UNUSED int allow_running(void *memory, size_t length)
 {
     return !mprotect(memory, length, PROT_READ | PROT_EXEC);
+}
+static UNUSED void forget_instructions(void *memory, size_t length)
+{
+    __builtin___clear_cache((char *)memory, (char *)memory + length);
 }
 #endif
 
 /* New memory with code; null where the system gives none. */
 static UNUSED machine_code *new_code(const uint8_t *code, size_t length)
 {
-    char *memory = mmap(0, length, RIGHTS, KIND, -1, 0);
+    void *memory = mmap(0, length, RIGHTS, KIND, -1, 0);
     if (memory == MAP_FAILED) return 0;
     allow_writing(1);
     memcpy(memory, code, length);
     allow_writing(0);
     if (allow_running(memory, length)) {
-        __builtin___clear_cache(memory, memory + length); /* of instructions, which ARM reads apart from data */
+        forget_instructions(memory, length); /* that were at the address before: ARM reads them apart from data */
         return (machine_code *)memory;
     }
     free_code((machine_code *)memory, length);

@@ -110,6 +110,25 @@ def test_random_functions(processor):
         compare(found, function, x, 1e-9)
 
 
+def test_memory_by_the_rules_of_apples_processors(tmp_path):
+    """It is written and run in turn; where it is refused, there is no machine code."""
+    (tmp_path / "libkern").mkdir()
+    (tmp_path / "libkern/OSCacheControl.h").touch()
+    native = ROOT / "tests/kernels/native"
+    before, after = ((native / name).read_text(encoding="utf-8") for name in ("apple.c", "programs.c"))
+    (tmp_path / "all.c").write_text(before + interpreter_source(LANES, {}) + after, encoding="utf-8")
+    ARM.compile([*QUICKLY, "-ffp-contract=fast", "-fno-math-errno", f"-I{tmp_path}"], tmp_path / "all.c")
+    rng = np.random.default_rng(7)
+    functions = [random_arithmetic(rng) for _ in range(5)]
+    samples = [rng.uniform(-1, 1, (3, LANES, function.nnz_in(0))) for function in functions]
+    found = answers((ARM, tmp_path / "all"), functions, samples)
+    for values, function, x in zip(found, functions, samples, strict=True):
+        compare(values, function, x, 1e-9)
+    command, asked = ["qemu-aarch64", "-E", "REFUSED=1", str(tmp_path / "all")], question(functions[0], samples[0])
+    refused = subprocess.run(command, input=asked, check=False)
+    assert refused.returncode == 2
+
+
 def test_every_operation(processor):
     """On numbers, infinite and undefined ones."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
