@@ -29,7 +29,13 @@ _BEHIND = 2**14  # bytes of a serialized function that may stand behind its inst
 # The byte of two letters, by their number.
 _PAIRS = ((np.arange(2**16) - ord("a")) & 15 | (((np.arange(2**16) >> 8) - ord("a")) & 15) << 4).astype(np.uint8)
 
-_warned: list[int] = []  # whether of code that has no room
+# Why there is no machine code, by what `keep_code` returns, and of which of these has been warned.
+_WITHOUT_CODE = {
+    0: "the system gives no memory for machine code, so functions are interpreted, which takes two to three times as "
+    "long; allow it by com.apple.security.cs.allow-jit for a signed app on macOS, by execmem for SELinux",
+    -1: "all memory for machine code is taken by other functions; new ones take twice as long",
+}
+_warned: list[int] = []
 _instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
 
 
@@ -68,9 +74,9 @@ def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
         if slot > 0:
             words[_HEAD - 1] = number
             weakref.finalize(words, code.drop_code, ctypes.c_longlong(number)).atexit = False
-        elif slot < 0 and not _warned:
-            _warned.append(number)
-            warn("all memory for machine code is taken by other functions; new ones take twice as long", CompileWarning)
+        elif slot not in _warned:
+            _warned.append(slot)
+            warn(_WITHOUT_CODE[slot], CompileWarning)
     return words
 
 

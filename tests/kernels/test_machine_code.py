@@ -312,19 +312,23 @@ def test_the_writer_stays_within_its_room(folder, operations):
         assert written.size == (0 if room <= whole.size else whole.size)
 
 
-def test_it_is_said_once_that_no_more_code_can_be_held(folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [(-1, "all memory for machine code is taken by other functions"), (0, "no memory for machine code.*allow-jit")],
+)
+def test_it_is_said_once_why_there_is_no_code(kept, message, folder, monkeypatch):
     monkeypatch.setattr(programs, "_warned", [])
     x = ca.SX.sym("x")
     interpreter = with_code(Kernel(ca.Function("f", [x], [x + 1])), folder)
-    full: Any = SimpleNamespace(
-        schedule=interpreter._code.schedule, write_code=interpreter._code.write_code, keep_code=lambda *_: -1
+    without: Any = SimpleNamespace(
+        schedule=interpreter._code.schedule, write_code=interpreter._code.write_code, keep_code=lambda *_: kept
     )
-    with pytest.warns(CompileWarning, match="all memory for machine code is taken by other functions"):
-        words = programs.program(Kernel(ca.Function("f", [x], [x + 2])), full)
+    with pytest.warns(CompileWarning, match=message):
+        words = programs.program(Kernel(ca.Function("f", [x], [x + 2])), without)
     assert words[NUMBER] == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        programs.program(Kernel(ca.Function("f", [x], [x + 3])), full)
+        programs.program(Kernel(ca.Function("f", [x], [x + 3])), without)
 
 
 ALONE = """
