@@ -38,6 +38,8 @@ _X86 = Kind("v4", ("-march=x86-64-v4",), _V4), Kind("v3", ("-march=x86-64-v3",),
 KINDS = {"x86_64": (*_X86, Kind("any")), "aarch64": (Kind("any"),)}
 _ALIASES = {"AMD64": "x86_64", "arm64": "aarch64"}  # of Windows and macOS
 _PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE of Windows
+# Names of macOS for instructions of v3; a CPU that has them has the others, too.
+_MACOS = ("avx1_0", "avx2_0", "bmi1", "bmi2", "f16c", "fma")
 
 
 def shipped(name: str, text: str, options: Compile) -> Path | None:
@@ -62,7 +64,7 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     macros = inspect(command, ((),)).macros
     kinds = next((kinds for machine, kinds in KINDS.items() if f"__{machine}__" in macros), ())
     windows = "_WIN32" in macros
-    common = _V4 if "__linux__" in macros else _V3 if windows else frozenset()  # see `_instructions`
+    common = _V4 if "__linux__" in macros else _V3  # see `_instructions`
     for kind in (kind for kind in kinds if kind.instructions <= common):
         compiler = inspect(command, (kind.flags,))
         with tempfile.TemporaryDirectory() as directory:
@@ -88,11 +90,20 @@ def _loads(path: Path) -> bool:
 
 @cache
 def _instructions() -> frozenset[str]:
-    """Instructions of this CPU, on Linux and Windows; of AVX-512 Windows does not tell all."""
+    """Instructions of this CPU, up to AVX2 on Windows, which does not tell all of AVX-512, and on macOS."""
     if sys.platform == "win32":
         return _V3 if ctypes.windll.kernel32.IsProcessorFeaturePresent(_PF_AVX2) else frozenset()
+    if sys.platform == "darwin":
+        return _V3 if all(map(_macos_has, _MACOS)) else frozenset()
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("flags"):
                 return frozenset(line.split())
     return frozenset()
+
+
+def _macos_has(instructions: str) -> bool:
+    value, size = ctypes.c_int(0), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
+    name = f"hw.optional.{instructions}".encode()
+    failed = ctypes.CDLL(None).sysctlbyname(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t(0))
+    return not failed and value.value == 1

@@ -1,9 +1,11 @@
 """Libraries that come with a wheel: which of them a CPU is given, and that they need no compiler."""
 
+import ctypes
 import os
 import platform
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -106,3 +108,19 @@ def test_one_that_cannot_be_loaded_is_passed_over(monkeypatch, tmp_path):
         (tmp_path / shipped._file("multifrontal", text, kind)).write_bytes(b"of a newer C library")
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     assert shipped.shipped("multifrontal", text, Compile()) is None
+
+
+@pytest.mark.parametrize("lacking", [None, "avx2_0", "fma"])
+def test_macos_tells_the_instructions_of_avx2(lacking, monkeypatch):
+    def sysctlbyname(name, value, size, *_):
+        assert name.startswith(b"hw.optional.")
+        assert size._obj.value == ctypes.sizeof(value._obj) == 4
+        value._obj.value = int(name != f"hw.optional.{lacking}".encode())
+        return 0
+
+    shipped._instructions.cache_clear()
+    monkeypatch.setattr(shipped.sys, "platform", "darwin")
+    monkeypatch.setattr(shipped.ctypes, "CDLL", lambda _: SimpleNamespace(sysctlbyname=sysctlbyname))
+    has_all = shipped._instructions() >= shipped.KINDS["x86_64"][1].instructions
+    shipped._instructions.cache_clear()
+    assert has_all is (lacking is None)
