@@ -1,9 +1,11 @@
 """Compiles into a wheel what every user's machine would compile, for one platform.
 
-It does so if COLLOC_COMPILED is 1, for this platform, or a platform's tag such as win_amd64, by its compiler in $CC.
+It does so if COLLOC_COMPILED is 1, for this platform, or a platform's tag such as win_amd64, by its compiler in $CC. On
+macOS the wheel is for macOS 11 or newer, like CasADi's, and for this machine, also if Python is for two.
 """
 
 import os
+import platform
 import re
 import sys
 import sysconfig
@@ -22,6 +24,8 @@ class CompiledLibraries(BuildHookInterface):
     def initialize(self, version, build_data):
         if not wanted() or version == "editable":
             return
+        if sys.platform == "darwin":
+            os.environ["MACOSX_DEPLOYMENT_TARGET"] = "11.0"
         sys.path.insert(0, self.root)
         from colloc.control.native import ship_step
         from colloc.kernels import ship_interpreter
@@ -35,8 +39,8 @@ class CompiledLibraries(BuildHookInterface):
             build_data["force_include"][str(path)] = f"colloc/kernels/compiled/{path.name}"
         # Of no version of Python in particular: they are called through ctypes and CasADi.
         build_data["pure_python"] = False
-        platform = sysconfig.get_platform() if wanted() == "1" else wanted()
-        build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', platform)}"
+        here = f"macosx_11_0_{platform.machine()}" if sys.platform == "darwin" else sysconfig.get_platform()
+        build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', here if wanted() == '1' else wanted())}"
 
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "folder"):
