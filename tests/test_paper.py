@@ -35,9 +35,11 @@ def test_the_paper_cites_what_its_list_has():
 
 
 def test_citation_and_recipe_have_version_and_dependencies_of_the_package():
-    citation, recipe = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "docs/conda/meta.yaml"))
+    names = "CITATION.cff", "docs/conda/recipe.yaml"
+    citation, recipe = ((ROOT / name).read_text(encoding="utf-8") for name in names)
     assert f"\nversion: {colloc.__version__}\n" in citation
-    assert f'set version = "{colloc.__version__}"' in recipe
+    assert f'version: "{colloc.__version__}"' in recipe
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    run = re.findall(r"- ([\w-]+) (>=[\d.]+)", recipe.partition("run:")[2].partition("test:")[0])
+    assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
+    run = re.findall(r"- ([\w-]+) (>=[\d.]+)", recipe.partition("run:")[2].partition("tests:")[0])
     assert {name.removesuffix("-base") + least for name, least in run} == set(project["dependencies"])
