@@ -22,9 +22,10 @@ from colloc.kernels.shipped import shipped
 def loaded_name(path: Path) -> str:
     """The name by which C libraries open a library that is loaded.
 
-    On Windows the file's name leads to what is loaded. Paths that are not in the alphabet of the system would not.
+    On Windows they do not find all paths with letters outside of ASCII; there the file's name leads to what this
+    process has loaded.
     """
-    return path.name if sys.platform == "win32" else str(path)
+    return path.name if sys.platform == "win32" and not str(path).isascii() else str(path)
 
 
 def build_source(name: str, text: str, options: Compile) -> Path:
