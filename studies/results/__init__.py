@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -91,8 +92,11 @@ def made(study: str, numbers: Mapping[str, float], seconds: float, modules: Iter
 
 
 def commit() -> str:
-    """The commit of this checkout, with "-dirty" if code has changed since; "" without one."""
-    git = ["git", "-C", str(FOLDER)]
+    """The commit of this checkout, with "-dirty" if code has changed since; "" without one, or without Git."""
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    git = [program, "-C", str(FOLDER)]
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     if head.returncode:
         return ""

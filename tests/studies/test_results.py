@@ -24,6 +24,11 @@ def test_what_is_kept_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pyt
     assert (run.seconds, run.since) == (12.3, "")
 
 
+def test_without_git_a_run_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert results.commit() == ""
+
+
 def test_every_record_is_of_a_study():
     assert {path.stem for path in FOLDER.glob("*.json")} <= studies().keys()
     for name, run in records().items():
