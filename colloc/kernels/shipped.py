@@ -49,8 +49,7 @@ def shipped(name: str, text: str, options: Compile) -> Path | None:
     """
     if options.compiler is not None or options.lanes is not None or not FOLDER.is_dir():
         return None
-    machine = _ALIASES.get(platform.machine(), platform.machine())
-    kinds = (kind for kind in KINDS.get(machine, ()) if kind.instructions <= _instructions())
+    kinds = (kind for kind in KINDS.get(_machine(), ()) if kind.instructions <= _instructions())
     return next((path for kind in kinds if _loads(path := FOLDER / _file(name, text, kind))), None)
 
 
@@ -86,6 +85,11 @@ def _loads(path: Path) -> bool:
     with suppress(OSError):
         return path.is_file() and bool(ctypes.CDLL(str(path)))
     return False
+
+
+def _machine() -> str:
+    """This machine's name on Linux."""
+    return _ALIASES.get(platform.machine(), platform.machine())
 
 
 @cache

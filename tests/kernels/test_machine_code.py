@@ -20,10 +20,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.kernels import Compile, CompileWarning, Interpreter, Kernel, interpret
+from colloc.kernels import Compile, CompileWarning, Interpreter, Kernel, interpret, loaded_name
 from colloc.kernels import interpreter as interpreters
 from colloc.kernels import program as programs
 from tests.kernels.test_kernels import BINARY, LANES, SPECIAL, UNARY, columns, random_function, random_inputs
+from tests.platforms import needs_unix
 
 ARM = platform.machine() in ("aarch64", "arm64")
 WRITTEN = [lanes for lanes in LANES if lanes in ((2,) if ARM else (4, 8))]  # slices in a vector of machine code
@@ -383,10 +384,12 @@ def alone(folder: Path, what: str, **environment: str) -> str:
 
 
 def test_a_child_forked_while_others_make_programs_evaluates(folder):
+    needs_unix("fork")
     alone(folder, "forks")
 
 
 def test_a_map_of_code_for_perf_is_written_on_request(folder):
+    needs_unix("perf")
     assert alone(folder, "perf") == "none\n"
     begin, size, name = alone(folder, "perf", COLLOC_PERF_MAP="1").split()
     assert int(begin, 16) % 4096 == 0
@@ -431,7 +434,16 @@ def test_another_process_interprets(folder):
     away("there", folder, pickle.dumps((function, inputs, expected)))
 
 
+def test_on_windows_a_path_outside_of_ascii_is_replaced_by_its_name(monkeypatch):
+    plain, other = Path("folder/f.dll"), Path("häuser/f.dll")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert loaded_name(other) == str(other)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert (loaded_name(plain), loaded_name(other)) == (str(plain), "f.dll")
+
+
 def test_without_executable_memory_programs_are_interpreted(folder):
+    needs_unix("prctl")
     with_code(Kernel(random_function(np.random.default_rng(3), 40)), folder)
     if away("refused", folder) == 77:
         pytest.skip("this system cannot refuse memory that becomes executable")

@@ -8,11 +8,13 @@ import pytest
 from colloc.kernels import Compile, CompileError
 from colloc.kernels.options import compiler_command
 from colloc.solver import linear_solvers
+from tests.platforms import needs_unix
 
 SOURCE = Path(__file__).parent / "native" / "multifrontal.c"
 
 
 def test_random_systems_forks_and_failing_allocations(tmp_path):
+    needs_unix("fork")
     try:
         compiler = compiler_command(Compile())
     except CompileError as error:
