@@ -14,7 +14,7 @@ from colloc.dynamics.instant import Instant
 from colloc.dynamics.rows import Rows
 from colloc.model import Target
 from colloc.model.shapes import SHAPES, Shape
-from colloc.problem.rows import bounded, name_of
+from colloc.problem.rows import bounded, name_of, natural_size
 from colloc.problem.statement import Statement
 from colloc.problem.time_sets import WHOLE, Ends, TimePoint, TimeSet, window
 from colloc.problem.unknowns import Free, State, component_labels
@@ -76,9 +76,9 @@ class StateEquation(Condition):
     measured_by_motion = True
 
 
-def equation_of(state: State, size: np.ndarray, horizon: Free) -> StateEquation:
+def equation_of(state: State, horizon: Free) -> StateEquation:
     """The differential equation of a state, along the path; its natural size is that of the state over the duration."""
-    size = size / (horizon.guess or horizon.middle)
+    size = natural_size(state.lower, state.upper) / (horizon.guess or horizon.middle)
     units = tuple(f"{unit}/s" if unit else "" for unit in state.units)
     labels = component_labels(state.equation_name, state.size, state.names)
     return StateEquation(state.equation_name, state.equation, 0.0, 0.0, WHOLE, size, units, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, starmap
+from itertools import starmap
 from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
@@ -430,23 +430,6 @@ class Problem(Tabular, Portable):
         """The unknowns that obey differential equations."""
         return [u for u in self.all_unknowns if isinstance(u, State)]
 
-    @cached_property
-    def state_sizes(self) -> dict[str, np.ndarray]:
-        """Natural sizes of the components of every state, by name.
-
-        They are those of the bounds; without bounds the largest of one, the guess, and values prescribed at the ends.
-        """
-        sizes = {state.name: np.maximum(np.abs(state.guess), 1.0) for state in self.states}
-        ends = [end for statement in self._stated for end in statement.end_values(self.instant)]
-        for end in ends:
-            if end.quantity in sizes:
-                size = sizes[end.quantity]
-                size[end.index] = max(size[end.index], abs(end.value))
-        for state in self.states:
-            bounded = np.isfinite(state.lower) | np.isfinite(state.upper)
-            sizes[state.name] = np.where(bounded, natural_size(state.lower, state.upper), sizes[state.name])
-        return sizes
-
     @property
     def constants(self) -> list[Unknown]:
         """The unknowns that are constant along the motion."""
@@ -567,9 +550,9 @@ class Problem(Tabular, Portable):
         """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
-        rates = (equation_of(state, self.state_sizes[state.name], self.horizon) for state in self.states)
-        lengths = starmap(unit_length, self.model.balls.items())
-        for statement in chain(self.statements, rates, lengths, joint_bounds(self.model, self.statements)):
+        rates = (equation_of(state, self.horizon) for state in self.states)
+        equations = (*rates, *starmap(unit_length, self.model.balls.items()))
+        for statement in (*self.statements, *equations, *joint_bounds(self.model, self.statements)):
             name = unique(statement.name, constraints)
             instants = [self.instant, *(self.another(" end") for _ in range(1, statement.where.instants))]
             with error_context(f"constraint {name!r}", self.model.joint_names):

@@ -474,11 +474,7 @@ class NLP(BaseNLP):
         for entries in (layout["q"], layout.duration):
             most[entries - layout.offset] = _LOOSE_MOTION
         least = np.maximum(np.maximum(self.lower, -self.upper), 1.0)  # magnitude
-        sizes, states = np.minimum(natural_size(self.lower, self.upper), most * least), layout["states"] - layout.offset
-        unbounded = ~np.isfinite(layout.lower[states]) & ~np.isfinite(layout.upper[states])
-        of_states = np.concatenate([np.zeros(0), *self.problem.state_sizes.values()])
-        sizes[states] = np.where(unbounded, of_states, sizes[states])
-        return self.grid.variable_scale(sizes)
+        return self.grid.variable_scale(np.minimum(natural_size(self.lower, self.upper), most * least))
 
     @property
     def free_duration(self) -> bool:
