@@ -37,6 +37,7 @@ def test_every_run_and_every_study_with_rows_is_on_a_page():
         "reasons",
         "run",
         "human43",
+        "ticks",
     }
     for name, text in pages.items():
         assert f"{{provenance}} {name}" in text

@@ -1,4 +1,4 @@
-"""Motions of states: when estimates replace finer grids, and what happens without bounds that give sizes."""
+"""Motions of states: when estimates replace finer grids that confirm a cost."""
 
 from dataclasses import replace
 
