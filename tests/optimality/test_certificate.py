@@ -307,7 +307,7 @@ def test_a_weak_minimum_is_distinguished_from_a_strong_one():
     """
     tip, end = 0.3509425720484, 1.9168012456412  # from the parametric form, solved for a length of one
     best = 0.374815987627634  # its integral by SciPy's quad
-    weak = co.solve(nose(), co.BSpline(20), tol=1e-3)
+    weak = co.solve(nose(), co.HermiteSimpson(20), tol=1e-3)
     line = co.optimality.certify(weak)["minimum principle"]
     assert weak.status is co.solver.Status.SOLVED
     assert weak.cost > 1.001 * best
