@@ -105,7 +105,9 @@ def test_random_programs_that_are_not_convex_are_solved_exactly_and_ipopt_agrees
             continue
         exact += 1
         assert first.change < 1e-5  # one step is enough
-        other = co.solve(quadratic(W, slope, q, qd), curve, guess=first.plan)
+        plan = first.plan
+        assert isinstance(plan, co.Solution)
+        other = co.solve(quadratic(W, slope, q, qd), curve, guess=plan)
         assert other.cost == pytest.approx(first.cost, rel=1e-5, abs=1e-6)
         same += np.abs(first.x - second.x).max() < 1e-3
     assert exact > 15
