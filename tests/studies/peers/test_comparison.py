@@ -154,7 +154,7 @@ def test_the_human_that_stands_up_is_the_model(tmp_path: Path):
 def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float, tmp_path: Path):
     task = written(name, rises()[name], tmp_path)
     plain = json.loads(json.dumps(task))
-    said = with_colloc.rise(SimpleNamespace(**plain), 0)
+    said = with_colloc.rise(SimpleNamespace(**plain), 1)
     truth = judged_rise(plain, said)
     assert said["solved"]
     assert said["cost"] == pytest.approx(cost, rel=1e-3)
