@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi as ca
 import pytest
@@ -20,7 +22,7 @@ from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build_
 from colloc.kernels.options import cache_directory, compiler_command
 from colloc.support.checks import InputError
 from colloc.support.interrupts import reraise_interrupt, uninterrupted
-from tests.platforms import needs_unix
+from tests.platforms import needs_unix, patience
 from tests.support.problems import time_optimal
 
 ROOT = Path(__file__).parents[2]
@@ -167,9 +169,15 @@ def test_a_compiler_ends_with_what_it_has_started(tmp_path, monkeypatch):
     beat = f"open({str(beats)!r}, 'a').write('.'); time.sleep(0.02)"
     living.write_text(f"import time\nwhile True: {beat}", encoding="utf-8")
     words = [sys.executable, str(living)]
-    hanging.write_text(f"import subprocess, time\nsubprocess.Popen({words!r})\ntime.sleep(100)", encoding="utf-8")
-    monkeypatch.setattr(compiler, "PATIENCE", 5.0)
-    with pytest.raises(CompileError, match="took longer than 5 s"):
+    hanging.write_text(f"import subprocess, time\nsubprocess.Popen({words!r})\ntime.sleep(1000)", encoding="utf-8")
+    end = time.monotonic() + patience(60.0)
+
+    def clock() -> float:
+        """Zero until the other process lives, then later than any time limit."""
+        return compiler.TIMEOUT if beats.exists() or time.monotonic() > end else 0.0
+
+    monkeypatch.setattr(compiler, "time", SimpleNamespace(monotonic=clock))
+    with pytest.raises(CompileError, match="took longer than 30 s"):
         build(2.0, Compile(compiler=f'"{sys.executable}" "{hanging}"'))
     written = beats.stat().st_size
     time.sleep(0.5)
@@ -197,9 +205,30 @@ def make_older(path: Path, age: float) -> None:
     os.utime(path, (time.time() - age, time.time() - age))
 
 
-def script(body: str) -> list[str]:
-    """A process that has the kernels of this module."""
-    return [sys.executable, "-c", f"from tests.kernels.test_kernels_cache import *\n{body}"]
+@contextmanager
+def started(body: str, stdout: int | None = None, stderr: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A process with the names of this module; it ends with the context."""
+    words = [sys.executable, "-c", f"from tests.kernels.test_kernels_cache import *\n{body}"]
+    with subprocess.Popen(words, cwd=ROOT, text=True, stdout=stdout, stderr=stderr) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def compilation(options: Compile, stderr: int | None = None) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process that compiles; it ends with the context."""
+    return started(f"build(2.0, Compile(compiler={options.compiler!r}))", stderr=stderr)
+
+
+def written_number(path: Path) -> int:
+    """The number that a started process writes into a file, within a minute on an ordinary machine."""
+    end = time.monotonic() + patience(60.0)
+    while time.monotonic() < end:
+        with suppress(FileNotFoundError, ValueError):
+            return int(path.read_text(encoding="utf-8"))
+        time.sleep(0.02)
+    pytest.fail(f"nothing was written to {path}")
 
 
 def ended(pid: int) -> bool:
@@ -215,31 +244,22 @@ def ended(pid: int) -> bool:
 
 def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100; echo survived > {tmp_path / 'after'}")
-    words = script(f"build(2.0, Compile(compiler={options.compiler!r}))")
-    process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    for _ in range(3000):  # a minute, on a busy machine
-        time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
-            break
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    with compilation(options, stderr=subprocess.PIPE) as process:
+        pid = written_number(tmp_path / "pid")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=patience(60.0))
     assert "KeyboardInterrupt" in errors
     assert left(cache) == []
-    assert ended(int((tmp_path / "pid").read_text(encoding="utf-8")))
+    assert ended(pid)
     check()
 
 
 def test_a_hung_compiler_dies_with_its_parent(cache, tmp_path):
     """Even one that is killed, and with the processes that the compiler started."""
     options = fake(tmp_path, f"sh -c 'echo $$ > {tmp_path / 'pid'}; sleep 100' & wait")
-    process = subprocess.Popen(script(f"build(2.0, Compile(compiler={options.compiler!r}))"), cwd=ROOT)
-    for _ in range(3000):
-        time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
-            break
-    process.kill()
-    process.wait()
-    assert ended(int((tmp_path / "pid").read_text(encoding="utf-8")))
+    with compilation(options):
+        pid = written_number(tmp_path / "pid")
+    assert ended(pid)
 
 
 def test_ctrl_c_while_a_compiler_starts_is_put_off():
@@ -258,13 +278,9 @@ def test_ctrl_c_while_a_compiler_starts_is_put_off():
 
 
 def test_two_processes_compile_the_same(cache):
-    words = script("print(check())")
-    running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    try:
-        paths = {process.communicate(timeout=120)[0].strip() for process in running}
-    finally:
-        for process in running:
-            process.kill()
+    with ExitStack() as stack:
+        running = [stack.enter_context(started("print(check())", stdout=subprocess.PIPE)) for _ in range(3)]
+        paths = {process.communicate(timeout=patience(120.0))[0].strip() for process in running}
     assert [process.returncode for process in running] == [0, 0, 0]
     assert paths <= {str(cache / name) for name in left(cache)}
     assert str(check()) in paths
@@ -348,16 +364,11 @@ def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
         (cache / name / "0.c").write_text("", encoding="utf-8")
         make_older(cache / name, age)
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100")
-    process = subprocess.Popen(script(f"build(2.0, Compile(compiler={options.compiler!r}))"), cwd=ROOT)
-    for _ in range(3000):
-        time.sleep(0.02)
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
-            break
-    (own,) = set(left(cache)) - {"build-new"}
-    path = check()
-    assert set(left(cache)) == {"build-new", path.name, own}
-    process.kill()
-    process.wait()
+    with compilation(options):
+        written_number(tmp_path / "pid")
+        (own,) = set(left(cache)) - {"build-new"}
+        path = check()
+        assert set(left(cache)) == {"build-new", path.name, own}
     assert own in left(cache)
     other = check(3.0)
     assert set(left(cache)) == {"build-new", path.name, other.name}
