@@ -10,11 +10,16 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from colloc.control.discrete import Scheme, System, rollout, system_at
+from colloc.control.horizon import held_joints
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
+from colloc.problem import Problem
+from colloc.problem.time_sets import WHOLE
 from colloc.solution import Solution
 from colloc.support.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
 from colloc.support.display import short
+
+_SAME = 1e-12  # of the largest: singular values that are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +113,8 @@ def time_varying_lqr(
     """Time-varying linear-quadratic regulator around a solution.
 
     Minimises the sum over the steps of the squared deviations of positions, velocities and torques, each divided by
-    the deviation that counts as one (Bryson's rule), along the motion linearised at every step.
+    the deviation that counts as one (Bryson's rule), along the motion linearised at every step. Torques that the
+    problem prescribes as constants, such as zero at a joint without a motor, are no controls.
 
     Parameters
     ----------
@@ -124,7 +130,8 @@ def time_varying_lqr(
     ------
     InputError
         For loads that depend on accelerations or on unknown signals, which have no values off the motion, for closed
-        chains, whose loops a discrete-time system would open, or for a joint without inertia.
+        chains, whose loops a discrete-time system would open, for joints that bounds hold in place, for torques that
+        are all prescribed, or for a joint without inertia.
 
     Examples
     --------
@@ -147,14 +154,29 @@ def time_varying_lqr(
     Q, R = np.diag(np.concatenate(deviations[:2]) ** -2), np.diag(deviations[2] ** -2)
     weights = np.tile(Q, (steps + 1, 1, 1))
     weights[-1] *= final
-    still = Expansion(np.zeros(weights.shape[:2]), np.zeros_like(u), weights, np.tile(R, (steps, 1, 1)))
+    free = _free_torques(solution.problem)
+    squares = np.tile(free.T @ R @ free, (steps, 1, 1))
+    still = Expansion(np.zeros(weights.shape[:2]), np.zeros(squares.shape[:2]), weights, squares)
     try:
-        policy = backward(*system.linearise(x[:-1], u), still)
+        A, B = system.linearise(x[:-1], u)
+        policy = backward(A, B @ free, still)
     except np.linalg.LinAlgError:
         policy = None
     if policy is None:
         raise InputError("no feedback: along this solution the mass matrix is singular")
-    return Tracking(t, x, u, policy.gains, system)
+    return Tracking(t, x, u, free @ policy.gains, system)
+
+
+def _free_torques(problem: Problem) -> np.ndarray:
+    """Basis of the torques that feedback can change, shape (n, m)."""
+    fixed = [equation.slopes for equation in problem.fixed_torques if equation.window == WHOLE]
+    if not fixed:
+        return np.eye(problem.model.n)
+    _, sizes, directions = np.linalg.svd(np.array(fixed))
+    basis = directions[int((sizes > _SAME * sizes[0]).sum()) :].T
+    if not basis.size:
+        raise InputError("no feedback: the problem prescribes the torques of all joints")
+    return basis
 
 
 def _mean_torques(solution: Solution, t: np.ndarray) -> np.ndarray:
@@ -170,6 +192,8 @@ def _system(solution: Solution, dt: float) -> System:
     problem, now = solution.problem, solution.problem.instant
     if problem.coordinates is not None:
         raise InputError("no feedback: a discrete-time system is for trees, and would let the loops of this chain open")
+    if held := held_joints(problem):
+        raise InputError(f"no feedback: bounds hold {held[0]!r} in place, and a discrete-time system would let it move")
     used = ca.vertcat(*problem.model.symbols, *(load.wrench for load in problem.wrenches))
     for name, symbol in now.signals.items():
         if ca.depends_on(used, symbol):

@@ -6,6 +6,7 @@ import pytest
 
 import colloc as co
 from colloc.control import Expansion, backward
+from colloc.models.cart_pole import cart_pole
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 from tests.support.problems import effort, time_optimal
@@ -134,6 +135,40 @@ def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
     )
     with pytest.raises(co.InputError, match="depends on the unknown signal 'hand'"):
         co.control.time_varying_lqr(co.solve(pushed, co.BSpline(5)))
+
+
+@pytest.mark.parametrize("kind", ["bounds", "path", "both motors"])
+def test_joints_without_a_motor_have_no_feedback_torque(kind: str):
+    """A cart brings its pole back by its own force: gains against those of the recursion with one control."""
+    still = {"bounds": co.bounds(tau={"pole": (0.0, 0.0)}), "path": co.path(lambda now: now.tau[1], equals=0.0)}
+    still["both motors"] = co.path(lambda now: now.tau[0] - 2 * now.tau[1], equals=0.0)
+    way = np.array([1.0, 0.5 if kind == "both motors" else 0.0])
+    cost = co.integral(lambda now: ca.sumsqr(now.tau))
+    stay = co.Problem(
+        cart_pole(), 1.5, cost, [co.initial(q=(0.0, np.pi), qd=0.0), co.final(q=(0.0, np.pi), qd=0.0), still[kind]]
+    )
+    tracking = co.control.time_varying_lqr(co.solve(stay, co.Radau(8)), steps=100)
+    np.testing.assert_allclose(tracking.gains - way[:, None] * tracking.gains[:, :1], 0.0, atol=1e-9)
+    A, B = tracking.system.linearise(tracking.x[:-1], tracking.u)
+    weights = np.tile(np.diag([1e4, 1e4, 100, 100]), (101, 1, 1))
+    weights[-1] *= 10
+    squares = np.full((100, 1, 1), way @ way)
+    policy = backward(A, (B @ way)[:, :, None], Expansion(np.zeros((101, 4)), np.zeros((100, 1)), weights, squares))
+    assert policy is not None
+    np.testing.assert_allclose(tracking.gains[:, :1], policy.gains, rtol=1e-8, atol=1e-6)
+    x, _ = tracking.run(x0=tracking.x[0] + np.array([0.0, 0.05, 0.0, 0.0]))
+    assert abs(x[-1, 1] - np.pi) < 0.01
+
+
+def test_motions_without_a_torque_to_change_are_refused():
+    ends = [co.initial(q=(0.0, 0.3), qd=0.0)]
+    fall = co.Problem(cart_pole(), 0.5, subject_to=[*ends, co.bounds(tau=(0.0, 0.0))])
+    with pytest.raises(co.InputError, match="prescribes the torques of all joints"):
+        co.control.time_varying_lqr(co.solve(fall, co.Radau(4)))
+    held = co.Problem(cart_pole(), 0.5, subject_to=[co.initial(q={"pole": 0.3}, qd={"pole": 0.0}),
+                      co.bounds(q={"cart": (0.0, 0.0)})])  # fmt: skip
+    with pytest.raises(co.InputError, match="bounds hold 'cart' in place"):
+        co.control.time_varying_lqr(co.solve(held, co.Radau(4)))
 
 
 def test_feedback_of_a_closed_chain_is_refused():
