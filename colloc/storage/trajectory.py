@@ -35,7 +35,7 @@ def to_joint_trajectory(solution: Solution | PhasesSolution, path: str | os.Path
     ------
     InputError
         For a path that cannot be written, ball joints on quaternions, whose positions the message does not have, times
-        that do not rise or lie outside, and phases of different joints.
+        that do not rise or lie outside, phases of different joints, and cases.
 
     See Also
     --------
@@ -52,6 +52,10 @@ def to_joint_trajectory(solution: Solution | PhasesSolution, path: str | os.Path
     joint_names: ["shoulder", "elbow"]
     """
     instance("solution", solution, Solution | PhasesSolution, "see co.solve")
+    if not solution.problem.in_sequence:
+        raise InputError(
+            f"cases are no motion one after another: take one, as in solution[{next(iter(solution.phases))!r}]"
+        )
     target = check_writable(path, (".json", ".yaml"))
     table = signal_table(solution, list(_FIELDS.values()), t)
     first = next(iter(solution.phases.values())).problem.model
@@ -109,6 +113,11 @@ def piece_coefficients(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     c : ndarray, shape (N, n_q, degree + 1) [rad, m] per s^i
         Zero beyond the degree of an interval.
 
+    Raises
+    ------
+    InputError
+        For ball joints on quaternions, and for joints that depend on others: their positions are no polynomials.
+
     See Also
     --------
     to_joint_trajectory
@@ -122,8 +131,12 @@ def piece_coefficients(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     True
     """
     curve = instance("solution", solution, Solution, "or one phase of a motion in phases").curve
+    problem = solution.problem
+    if problem.coordinates is not None or not problem.model.has_plain_velocities:
+        which = "joints that depend on others" if problem.coordinates is not None else "quaternions"
+        raise InputError(f"positions of {which} are no polynomials of the time: sample them by solution.at(t).q")
     breaks, degrees = solution.mesh_times, curve.basis.degrees
-    c = np.zeros((degrees.size, solution.problem.model.n_q, curve.basis.degree + 1))
+    c = np.zeros((degrees.size, problem.model.n_q, curve.basis.degree + 1))
     for k, degree in enumerate(degrees.tolist()):
         places = (1 - np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))) / 2  # Chebyshev's, in 0 .. 1
         width = breaks[k + 1] - breaks[k]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 from colloc.storage.trajectory import _inline
 
@@ -53,6 +54,24 @@ def test_a_trajectory_is_for_joints_of_one_position(tmp_path):
     solution = co.solve(problem, co.BSpline(4), guess=co.line(top.neutral, top.neutral))
     with pytest.raises(co.InputError, match="'top' is on a quaternion"):
         co.storage.to_joint_trajectory(solution, tmp_path / "top.json")
+    with pytest.raises(co.InputError, match="positions of quaternions are no polynomials"):
+        co.storage.piece_coefficients(solution)
+
+
+def test_positions_that_follow_others_are_no_polynomials():
+    chain = four_bar()
+    ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 1.0}, qd={"crank": 0.0})]
+    turn = co.Problem(chain.model, 1.0, parts=[co.loops.IndependentJoints(chain)], subject_to=ends)
+    with pytest.raises(co.InputError, match="joints that depend on others are no polynomials"):
+        co.storage.piece_coefficients(co.solve(turn, co.BSpline(8)))
+
+
+def test_cases_are_no_trajectory(tmp_path):
+    ends = [co.initial(q=(0.0, -1.0), qd=0.0), co.final(q=(1.0, 0.5), qd=0.0)]
+    problem = co.Problem(two_link(), 0.8, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
+    solution = co.solve(co.Cases({"one": problem, "two": problem}), co.BSpline(6), progress=False)
+    with pytest.raises(co.InputError, match=r"take one, as in solution\['one'\]"):
+        co.storage.to_joint_trajectory(solution, tmp_path / "cases.json")
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(9), co.HermiteSimpson(7), co.Radau(4)])
