@@ -121,7 +121,7 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     parameters : mapping of str to array
         K values of some parameters by name, shape (K,) or (K, size). Others keep their defaults.
     guesses : optional
-        One guess for all, as in `solve`, such as a solution; or a sequence of K guesses.
+        One guess for all, as in `solve`, such as a solution; or K guesses, such as an earlier `Many`.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     Raises
     ------
     InputError
-        For unknown names and wrong shapes.
+        For unknown names and wrong shapes, and for cases of which the largest cost counts.
 
     See Also
     --------
@@ -147,6 +147,11 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     [3, 27]
     """
     instance("nlp", nlp, NLP | PhasesNLP, "see co.transcribe")
+    if isinstance(nlp, PhasesNLP) and nlp.problem.worst:
+        raise InputError(
+            f"solve_many minimises sums of costs, and of these cases the largest cost counts (worst="
+            f"{nlp.problem.worst:g}): leave worst out, or use co.sweeps.sweep"
+        )
     values = _values(nlp, parameters)
     starts = _starts(nlp, guesses, values)
     x, count = np.array([start.x for start in starts]), len(values)
@@ -188,7 +193,7 @@ def _values(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any]) -> np.ndarray:
 
 def _starts(nlp: NLP | PhasesNLP, guesses: Any, values: np.ndarray) -> list[Start]:
     """A start for every problem."""
-    if isinstance(guesses, list | tuple):
+    if isinstance(guesses, list | tuple | Many):
         if len(guesses) != len(values):
             raise InputError(f"guesses must be one for all, or {len(values)}, got {len(guesses)}")
         return [start_from(nlp, guess, p) for guess, p in zip(guesses, values, strict=True)]

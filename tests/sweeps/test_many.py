@@ -159,6 +159,7 @@ def test_a_solution_is_a_guess_and_an_item_is_a_solution():
     many = co.sweeps.solve_many(program, random_reaches(6))
     again = co.sweeps.solve_many(program, random_reaches(6), list(many))
     assert again.cost == pytest.approx(many.cost, rel=1e-9)
+    assert np.array_equal(co.sweeps.solve_many(program, random_reaches(6), many).x, again.x)
     assert many[0].at(0.5).q == pytest.approx(random_reaches(6)["goal"][0], abs=1e-8)
     assert [solution.cost for solution in many[1:3]] == pytest.approx(many.cost[1:3])
 
@@ -256,6 +257,15 @@ def test_factors_solve_and_count_negative_pivots():
     matrix += np.tril(matrix, -1).T
     assert matrix @ solution[1, :, width - 1] == pytest.approx(right[1, :, width - 1], abs=1e-12)
     assert negative[1, width - 1] == (np.linalg.eigvalsh(matrix) < 0).sum() == 10
+
+
+def test_cases_of_which_the_largest_cost_counts_are_refused():
+    goal = co.Parameter("goal", 0.5)
+    ends = [co.initial(q=0.0, qd=0.0), co.final(qd=0.0), co.at(1.0, lambda now: now.q[0] - now.goal, equals=0.0)]
+    one = co.Problem(two_link(), 0.5, effort(), ends, parameters=[goal])
+    program = co.transcribe(co.Cases({"a": one, "b": one}, worst=0.5), co.BSpline(4))
+    with pytest.raises(co.InputError, match=r"of these cases the largest cost counts \(worst=0.5\): leave worst out"):
+        co.sweeps.solve_many(program, {"goal": [0.4, 0.6]})
 
 
 @pytest.mark.parametrize(
