@@ -28,9 +28,10 @@ def expression_in(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
     return ca.densify(value)
 
 
-def times_by_phase(solution: BaseSolution, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Phases with the indices of their times, and these times since the start of the phase [s]."""
-    parts, places = solution.by_phase(t), np.argsort(solution.order(t))
+def times_by_phase(solution: BaseSolution, t: np.ndarray | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Phases with the indices of their times, and these times since the start of the phase [s]; nodes for None."""
+    parts = solution.by_phase(t)
+    places = np.arange(sum(times.size for _, times in parts)) if t is None else np.argsort(solution.order(t))
     ends = np.cumsum([times.size for _, times in parts])
     return [(name, place, times) for (name, times), place in zip(parts, np.split(places, ends[:-1]), strict=True)]
 

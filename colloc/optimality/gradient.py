@@ -12,6 +12,7 @@ from colloc.optimality.along import Samples, expression_in, times_by_phase
 from colloc.optimality.kkt import KKTSystem, Rate
 from colloc.optimality.sensitivity import Sensitivity, duration_entries, sensitivity
 from colloc.problem import Instant
+from colloc.problem.user_functions import error_context
 from colloc.solution import PhasesSolution, Solution
 from colloc.solution.solution_query import solution_query
 from colloc.support.checks import InputError, finite_array, function, quoted, unknown_name
@@ -140,10 +141,22 @@ def check_of(of: Of, t: Any = None, weights: Any = None) -> None:
         raise InputError(f"t and weights belong to a function of the instant, got them for the {of}")
 
 
+def check_function(solution: Solution | PhasesSolution, fn: Callable[[Instant], Any], t: Any) -> None:
+    """Raise InputError for times outside of a solution, and a function that is no scalar or column there."""
+    for name, *_ in times_by_phase(solution, None if t is None else np.atleast_1d(finite_array("t", t))):
+        phase = solution.nlp.phases[name]
+        with error_context("of", phase.problem.model.joint_names):
+            several = isinstance(fn(phase.problem.instant), tuple)
+        if several:
+            raise InputError("of must return a scalar or a column, got a tuple: join its entries by ca.vertcat")
+        expression_in(phase, fn)
+
+
 def _of_function(
     solution: Solution | PhasesSolution, table: Sensitivity, fn: Callable[[Instant], Any], t: Any, weights: Any
 ) -> tuple[float, dict[str, float]]:
     """The weighted sum of a function's values, and its derivatives by the numbers of a table."""
+    check_function(solution, fn, t)
     values = np.asarray(solution.evaluate(fn, t), dtype=float)
     weights = np.ones(values.shape) if weights is None else finite_array("weights", weights)
     if weights.shape != values.shape:
@@ -177,10 +190,10 @@ def rate_of_samples(
     moving : bool
         Whether durations may change.
     """
-    times = solution.t if t is None else np.atleast_1d(t)
-    rows = weights.reshape(times.size, -1)
+    parts = times_by_phase(solution, None if t is None else np.atleast_1d(t))
+    rows = weights.reshape(sum(place.size for _, place, _ in parts), -1)
     by_x, by_parameters, earlier = np.zeros(kkt.nlp.n_x), np.zeros(kkt.parameters.size), []
-    at = dict((name, (place, seconds)) for name, place, seconds in times_by_phase(solution, times))
+    at = {name: (place, seconds) for name, place, seconds in parts}
     for name, phase in kkt.nlp.phases.items():
         part = solution.nlp.parts[name]
         if name in at:

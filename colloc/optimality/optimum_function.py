@@ -10,10 +10,10 @@ import numpy as np
 
 from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.crossover import crossover
-from colloc.optimality.gradient import Of, check_of, rate_of_samples
-from colloc.optimality.kkt import KKTSystem, Rate
+from colloc.optimality.gradient import Of, check_function, check_of, rate_of_samples
+from colloc.optimality.kkt import DataChange, KKTSystem, Rate
 from colloc.optimality.numbers import moves, program_in_numbers
-from colloc.optimality.sensitivity import check_optimum, degenerate, duration_entries
+from colloc.optimality.sensitivity import check_optimum, degenerate, duration_entries, fixed_models
 from colloc.solution import PhasesSolution, Solution, solution_of
 from colloc.solution.solution_query import solution_query
 from colloc.solution.solve_error import SolveError
@@ -97,7 +97,8 @@ class OptimumFunction:
         -------
         ndarray
         callable
-            Array of the shape of the numbers -> ndarray, shape (n,).
+            Array of the shape of the numbers -> ndarray, shape (n,); NaN where the problem has no solution if one
+            parameter changes alone.
 
         Raises
         ------
@@ -127,7 +128,9 @@ class OptimumFunction:
             return _ByParameters(self.solution, names)
         sizes = self._sizes.items()
         entries = ([name] if size == 1 else [f"{name}[{k}]" for k in range(size)] for name, size in sizes)
-        return _ByNumbers(self.solution, [entry for some in entries for entry in some])
+        names = [entry for some in entries for entry in some]
+        _check_once(names)
+        return _ByNumbers(self.solution, names)
 
     @property
     def _sizes(self) -> dict[str, int]:
@@ -181,6 +184,11 @@ class OptimumFunction:
         return Rate(*(float(weights) * part for part in rate))
 
 
+def _check_once(names: Sequence[str]) -> None:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"by must have every number once, got {twice[0]!r} twice")
+
+
 class _ByParameters:
     """Parameters of the problem as numbers, shape (n,).
 
@@ -205,7 +213,13 @@ class _ByParameters:
 
     def derivatives(self, rate: Rate, kkt: KKTSystem) -> np.ndarray:
         """Derivatives by the numbers, of the optimum with these conditions."""
-        return rate.parameters[self._entries]
+        values = rate.parameters[self._entries]
+        if not kkt.undetermined.size:
+            return values
+        size = kkt.parameters.size
+        still = DataChange(np.zeros(size), np.zeros(kkt.nlp.n_g), np.zeros(kkt.nlp.n_x))
+        alone = [still._replace(parameters=row) for row in np.eye(size)[self._entries]]
+        return np.where([kkt.agrees(move) for move in alone], values, np.nan)
 
 
 class _ByNumbers:
@@ -223,7 +237,8 @@ class _ByNumbers:
             if name in stuck:
                 raise InputError(f"{name!r} cannot change alone, since other numbers of the problem determine it")
             if name not in low:
-                raise unknown_name("number", name, (*solution.problem.parameter_places, *low))
+                unknown = unknown_name("number", name, (*solution.problem.parameter_places, *low))
+                raise InputError(f"{unknown}{fixed_models(solution)}")
         self._names = names
         self._low, self._high = ([numbers[name][1] for name in names] for numbers in (low, high))
         self.base = np.array([low[name][0].value for name in names])
@@ -274,8 +289,9 @@ def optimum_function(
     Raises
     ------
     InputError
-        For a solution that is no optimum, or has no cost; for a name that no number has, and a number that cannot
-        change alone.
+        For a solution that is no optimum, or has no cost; for a name that no number has, one that comes twice, and a
+        number that cannot change alone; for times outside of the solution; for costs in order of importance, and cases
+        of which the largest cost counts.
 
     See Also
     --------
@@ -298,6 +314,19 @@ def optimum_function(
     names = tuple(text("by", name) for name in ((by,) if isinstance(by, str) else as_tuple("by", by)))
     if not names:
         raise InputError("by must be the name of a number, or a sequence of such, got none")
+    _check_once(names)
+    if solution.ordered is not None:
+        raise InputError(
+            "the optimum of a list of costs depends on those of all its levels: solve a problem with one cost, such as "
+            "their weighted sum"
+        )
+    if isinstance(solution, PhasesSolution) and solution.problem.worst:
+        raise InputError(
+            f"cases of which the largest cost counts (worst={solution.problem.worst:g}) have other weights at other "
+            "numbers: leave worst out, or solve for every number by co.solve"
+        )
     function = OptimumFunction(solution, of, names, solution.t if t is None else finite_array("t", t))
+    if not isinstance(of, str):
+        check_function(solution, of, function.t)
     _ = function.base  # raises for names that no number has
     return function

@@ -161,22 +161,23 @@ class Sensitivity:
         """
         function("evaluate", fn, "a function of the instant", "now")
         move, change = self._change(by)
-        times = self.solution.t if t is None else finite_array("t", t)
-        at = np.atleast_1d(times)
-        starts, values = self._starts(change), np.zeros((at.size, 0))
-        for name, place, seconds in times_by_phase(self.solution, at):
+        times = None if t is None else finite_array("t", t)
+        parts = times_by_phase(self.solution, None if times is None else np.atleast_1d(times))
+        starts, count = self._starts(change), sum(place.size for _, place, _ in parts)
+        values = np.zeros((count, 0))
+        for name, place, seconds in parts:
             phase, part = self.program.nlp.phases[name], self.solution.nlp.parts[name]
             at_times = Samples(
                 phase, expression_in(phase, fn), seconds, self.kkt.optimum.x[part], self.program.parameters
             )
             rates = at_times.rates(change[part], move.parameters, starts[name])
             if not values.size:
-                values = np.zeros((at.size, rates.shape[1]))
+                values = np.zeros((count, rates.shape[1]))
             if rates.shape[1] != values.shape[1]:
                 raise InputError(f"the function must have one size in all phases, got another in phase {name!r}")
             values[place] = rates
         values = values[:, 0] if values.shape[1] == 1 else values
-        return values[0] if times.ndim == 0 else values
+        return values[0] if times is not None and times.ndim == 0 else values
 
     def _change(self, by: By) -> tuple[DataChange, np.ndarray]:
         """A change of data, and the change of the decision vector."""
@@ -289,18 +290,26 @@ def sensitivity(solution: Solution | PhasesSolution, by: str | Iterable[str] | N
     numbers, stuck = moves(solution.nlp, program, kkt.optimum)
     for pattern in patterns:
         if not any(pattern in name for name in (*numbers, *stuck)):
-            raise unknown_name("numbers", pattern, [re.split(r" of |\[", name)[0] for name in numbers])
+            unknown = unknown_name("numbers", pattern, [re.split(r" of |\[", name)[0] for name in numbers])
+            raise InputError(f"{unknown}{fixed_models(solution)}")
     chosen = {name: pair for name, pair in numbers.items() if _matches(name, patterns)}
     derivatives = _derivatives(solution, kkt, chosen)
     return Sensitivity(
         solution,
         tuple(sorted(derivatives, key=lambda d: -abs(d.cost * d.step) if np.isfinite(d.cost) else np.inf)),
-        degenerate(kkt),
+        (*_kept(solution), *degenerate(kkt)),
         tuple(name for name in stuck if _matches(name, patterns)),
         program,
         kkt,
         {name: move for name, (_, move) in chosen.items()},
     )
+
+
+def fixed_models(solution: BaseSolution) -> str:
+    """The end of a message about numbers that are missing; empty if those of all models are there."""
+    if all(problem.coordinates is None for problem in solution.problem.phases.values()):
+        return ""
+    return "; masses and lengths of a chain whose loops are solved at every instant are fixed: try co.loops.CutJoints"
 
 
 def _patterns(by: object) -> tuple[str, ...]:
@@ -340,6 +349,15 @@ def duration_entries(solution: BaseSolution) -> np.ndarray:
     for name, phase in solution.nlp.phases.items():
         entries[solution.nlp.parts[name]][phase.grid.layout.duration[0]] = 1.0
     return entries
+
+
+def _kept(solution: BaseSolution) -> tuple[str, ...]:
+    """A sentence about costs of earlier levels."""
+    if solution.ordered is None:
+        return ()
+    return (
+        f"costs of earlier levels stay as they are, whatever the numbers: {shown(list(solution.levels)[:-1], _NAMED)}",
+    )
 
 
 def degenerate(kkt: KKTSystem) -> tuple[str, ...]:

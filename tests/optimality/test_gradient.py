@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
 TIMES = np.array([0.11, 0.27, 0.4])
@@ -94,6 +95,27 @@ def test_a_weighted_sum_is_that_of_the_forward_derivatives(build: Callable[[], A
         assert gradient[name] == pytest.approx(forward, rel=1e-7, abs=1e-7)
 
 
+def test_nodes_where_phases_meet_belong_to_both():
+    """The torque jumps there: its derivatives at the nodes against those on either side."""
+    solution = co.solve(in_phases(), co.BSpline(8), progress=False)
+
+    def torque(now: Any) -> ca.SX:
+        return now.tau
+
+    table, end = co.optimality.sensitivity(solution, "via"), solution["first"].duration
+    at_nodes, last = table.evaluate(torque, "via"), solution["first"].t.size - 1
+    assert at_nodes.shape == solution.evaluate(torque).shape
+    sides = [table.evaluate(torque, "via", end + by) for by in (-1e-7, 1e-7)]
+    assert np.abs(sides[0] - sides[1]).max() > 0.1
+    assert at_nodes[last] == pytest.approx(sides[0], rel=1e-3, abs=1e-3)
+    assert at_nodes[last + 1] == pytest.approx(sides[1], rel=1e-3, abs=1e-3)
+    weights = np.zeros(at_nodes.shape)
+    weights[last, 0], weights[last + 1, 1] = 1.0, 2.0
+    gradient = co.optimality.gradient(solution, torque, "via", weights=weights)
+    assert gradient["via"] == pytest.approx(at_nodes[last, 0] + 2 * at_nodes[last + 1, 1], rel=1e-7)
+    assert gradient.value == pytest.approx((weights * solution.evaluate(torque)).sum())
+
+
 def test_the_cost_and_the_duration_are_those_of_the_table():
     solution = co.solve(fastest(), progress=False)
     by_mass = co.optimality.gradient(solution, "duration", "mass")
@@ -146,6 +168,12 @@ def test_values_without_an_optimum_are_an_error(at_limits: co.optimality.Optimum
         (lambda s: co.optimality.optimum_function(s, "cost", "gaol"), "did you mean 'goal'"),
         (lambda s: co.optimality.optimum_function(s, "cost", []), "got none"),
         (lambda s: co.optimality.optimum_function(s, "cost", "goal", 0.1), "belong to a function"),
+        (lambda s: co.optimality.optimum_function(s, "cost", ["goal", "goal"]), "every number once, got 'goal' twice"),
+        (lambda s: co.optimality.optimum_function(s, "cost", ["goal", "goal[0]"]), "got 'goal\\[0\\]' twice"),
+        (lambda s: co.optimality.optimum_function(s, motion, "goal", 0.6), r"within \[0, 0.5\] s, got"),
+        (lambda s: co.optimality.optimum_function(s, motion, "goal", []), r"within \[0, 0.5\] s, got"),
+        (lambda s: co.optimality.optimum_function(s, lambda now: now.q @ now.qd.T, "goal"), "a scalar or a column"),
+        (lambda s: co.optimality.gradient(s, lambda now: (now.q @ now.q.T, now.qd), "goal"), "a scalar or a column"),
         (lambda s: co.optimality.gradient(s, motion, "goal", t=TIMES, weights=np.ones(3)), r"\(3, 4\), got \(3,\)"),
         (lambda s: co.optimality.gradient(s, "cost", "goal")["gaol"], "number"),
         (lambda s: co.optimality.optimum_function(s, "cost", "goal")([1.0]), "parameters"),
@@ -187,6 +215,72 @@ def test_jax_differentiates_it(at_limits: co.optimality.OptimumFunction):
         assert np.allclose(loss, pullback(np.ones((3, 4))), rtol=1e-12)
         both = jax.vmap(layer)(jax.numpy.stack([values, values + 0.01]))
         assert np.array_equal(both[1], at_limits(np.array(values) + 0.01))
+
+
+def in_order() -> co.Solution:
+    """The motion of a mass of least effort, then the one that stays back longest among almost all of those."""
+    ends = [co.initial(states={"z": (0.0, 0.0)}), co.final(states={"z": (1.0, 0.0)})]
+    moving = co.State("z", 2, rate=lambda now: [now.z[1], now.force / now.mass])
+    costs: Any = [co.integral(lambda now: now.force**2, name="effort"), co.integral(lambda now: now.z[0], name="place")]
+    problem = co.Problem(
+        co.Model.empty(), 1.0, costs, ends, [co.Unknown("force"), moving], parameters=[co.Parameter("mass", 1.0)]
+    )
+    return co.solve(problem, co.Radau(10), progress=False)
+
+
+def test_numbers_of_a_chain_with_solved_loops_are_said_to_be_fixed():
+    chain = four_bar()
+    ends = [co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 1.0}, qd={"crank": 0.0})]
+    cost = co.integral(lambda now: ca.sumsqr(now.tau))
+    turn = co.Problem(chain.model, 1.0, cost, ends, parts=[co.loops.IndependentJoints(chain)])
+    solution = co.solve(turn, co.BSpline(8), progress=False)
+    for call in (co.optimality.gradient, co.optimality.optimum_function):
+        with pytest.raises(co.InputError, match=r"mass.*solved at every instant are fixed: try co\.loops\.CutJoints"):
+            call(solution, "cost", "mass of body 'crank'")
+
+
+def test_costs_of_earlier_levels_are_said_to_stay():
+    solution = in_order()
+    gradient = co.optimality.gradient(solution, "cost", "mass")
+    assert gradient.degenerate[0] == "costs of earlier levels stay as they are, whatever the numbers: effort"
+    with pytest.raises(co.InputError, match="the optimum of a list of costs depends on those of all its levels"):
+        co.optimality.optimum_function(solution, "cost", "mass")
+
+
+def test_cases_of_which_the_largest_cost_counts_are_refused():
+    gain = co.Unknown("gain", lower=0.0, upper=10.0, constant=True)
+
+    def held(mass: float) -> co.Problem:
+        cost = co.final_cost(lambda now: (now.gain - now.weight * mass) ** 2)
+        return co.Problem(co.Model.empty(), 1.0, cost, unknowns=[gain], parameters=[weight])
+
+    weight = co.Parameter("weight", 1.0)
+    cases = co.Cases({"light": held(1.0), "heavy": held(2.0)}, worst=1.0)
+    solution = co.solve(cases, co.Radau(2), progress=False)
+    with pytest.raises(co.InputError, match=r"largest cost counts \(worst=1\) have other weights at other numbers"):
+        co.optimality.optimum_function(solution, "cost", "weight")
+
+
+def test_a_parameter_that_cannot_change_alone_has_no_derivative():
+    """The place of a mass at the end, and how much farther than 1 it may be there, as two equations."""
+    place, room = co.Parameter("place", 1.0), co.Parameter("room", 1.0)
+    ends = [
+        co.initial(states={"z": (0.0, 0.0)}),
+        co.at(1.0, lambda now: now.z[0] - now.place, equals=0.0),
+        co.at(1.0, lambda now: 2 * (now.z[0] - now.room), equals=0.0),
+    ]
+    moving = co.State("z", 2, rate=lambda now: [now.z[1], now.force])
+    effort = co.integral(lambda now: now.force**2)
+    problem = co.Problem(
+        co.Model.empty(), 1.0, effort, ends, [co.Unknown("force"), moving], parameters=[place, room]
+    )  # fmt: skip
+    solution = co.solve(problem, co.Radau(10), progress=False)
+    gradient = co.optimality.gradient(solution, "cost", ["place", "room"])
+    assert np.isnan([gradient["place"], gradient["room"]]).all()
+    cost = co.optimality.optimum_function(solution, "cost", ["place", "room"])
+    with pytest.warns(co.support.InputWarning, match="cannot move alone"):
+        _, pullback = cost.with_pullback([1.0, 1.0])
+    assert np.isnan(pullback(1.0)).all()
 
 
 OTHERS = {
