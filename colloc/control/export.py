@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.control.c_code import UNUSED
-from colloc.control.horizon import measured_names
+from colloc.control.horizon import measured_names, state_names
 from colloc.control.native import NativeStep, Settings
 from colloc.control.receding import Receding
 from colloc.kernels import Compile
@@ -215,13 +215,19 @@ def _uncompiled(controller: Receding) -> NativeStep:
 def _header(controller: Receding, native: NativeStep) -> str:
     sizes = native.tables
     problem = controller.first.nlp.motions[0].problem
-    names, columns = [parameter.name for parameter in problem.all_parameters[:-1]], measured_names(problem)
+    sizes_by_name = ((parameter.name, parameter.value.size) for parameter in problem.all_parameters[:-1])
+    names = [name if size == 1 else f"{name} ({size})" for name, size in sizes_by_name]
     state = sizes["parameters"] - sizes["measured"]
     return _HEADER.format(
-        torques=sizes["torques"], state=state, state_names="positions, velocities, other states",
-        gains=sizes["starts"], gain_names=", ".join(columns), parameters=sizes["measured"],
-        parameter_names=", ".join(names) or "none", tick=repr(controller.tick),
+        torques=sizes["torques"], state=state, state_names=_listed(state_names(problem)), gains=sizes["starts"],
+        gain_names=_listed(measured_names(problem)), parameters=sizes["measured"], parameter_names=_listed(names),
+        tick=repr(controller.tick),
     )  # fmt: skip
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names for a comment in C."""
+    return (", ".join(names) or "none").replace("*/", "* /").replace("/*", "/ *")
 
 
 def _glue(controller: Receding, native: NativeStep) -> str:

@@ -11,7 +11,9 @@ import numpy as np
 
 from colloc.model.ball import relative_turn
 from colloc.problem import Instant, Parameter, Problem, Statement, at
+from colloc.problem.statement import Restated
 from colloc.solution import PhasesSolution, Solution
+from colloc.support.checks import InputError
 
 START, TORQUE, MEASURED = "start of the horizon", "torque of the tick", "measured_state"
 _FREE = 1e20  # a bound that is none
@@ -47,7 +49,11 @@ def from_measured_state(problem: Problem, when: float, parameters: Sequence[Para
     parameters : sequence of Parameter, optional
         All parameters, the measured state at the end; by default those of the problem, and the values of its start.
     """
-    kept = [statement for statement in problem.statements if not is_of_start(problem, statement)]
+    kept = [
+        Restated(item) if any(end.s == 0 for end in item.end_values(problem.instant)) else item  # fixes no variable
+        for item in problem.statements
+        if not is_of_start(problem, item)
+    ]
     parameters = parameters or [*problem.all_parameters, Parameter(MEASURED, first_state(problem))]
     names = [f"initial {name}" for name in measured_names(problem)]
     start = at(0.0, partial(_beyond_measured, problem), equals=0.0, scale=1.0, name=START, labels=names)
@@ -68,11 +74,18 @@ def _rows(problem: Problem) -> tuple[list[int], list[int]]:
     """Entries of a state that have rows at the start: positions outside quaternions, then velocities and states."""
     model, states = problem.model, sum(state.size for state in problem.states)
     inside = {k for places, _ in model.balls.values() for k in range(model.n_q)[places]}
-    coordinates = problem.coordinates
+    coordinates, still = problem.coordinates, held_joints(problem)
     places = range(model.n_q) if coordinates is None else coordinates.independent
     joints = range(model.n) if coordinates is None else coordinates.independent
-    others = [*(model.n_q + j for j in joints), *range(model.n_q + model.n, model.n_q + model.n + states)]
-    return [k for k in places if k not in inside], others
+    moving = (model.n_q + j for j in joints if model.joint_names[j] not in still)
+    others = [*moving, *range(model.n_q + model.n, model.n_q + model.n + states)]
+    return [k for k in places if k not in inside and model.position_names[k] not in still], others
+
+
+def held_joints(problem: Problem) -> list[str]:
+    """Joints that equal bounds on their position hold in place."""
+    lower, upper = problem.limits("q")
+    return [name for name, a, b in zip(problem.model.position_names, lower, upper, strict=True) if a == b]
 
 
 def _torque(now: Instant) -> ca.SX:
@@ -105,9 +118,16 @@ def first_state(problem: Problem) -> np.ndarray:
 
 
 def is_of_start(problem: Problem, statement: Statement) -> bool:
-    """Whether all rows of a statement are values at the start."""
+    """Whether all rows of a statement are values of the state at the start."""
     ends = statement.end_values(problem.instant)
-    return bool(ends) and all(end.s == 0 for end in ends)
+    if not ends or any(end.s != 0 for end in ends) or len(ends) < len(statement.rows(problem.instant).labels):
+        return False
+    if other := [end.quantity for end in ends if end.quantity in ("qdd", "tau")]:
+        raise InputError(
+            f"{statement.name!r} prescribes {other[0]} at the start, and a controller measures positions and "
+            f"velocities alone: leave it out, or state co.at(0.0, lambda now: now.{other[0]}, equals=...)"
+        )
+    return True
 
 
 def shifts(plan: Plan, tick: float) -> list[Shift]:
@@ -189,20 +209,25 @@ def durations_of(plan: Plan) -> np.ndarray:
     return np.concatenate([layout.duration - layout.offset + start for layout, start in layouts])
 
 
-def follow_from_start(plan: Plan) -> np.ndarray:
-    """Equations at the start that the measured state determines, such as those of a loop or of a foot that stays.
+def determined_by_start(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Masks of rows and variables at the start that the measured state determines, shapes (n_g,), (n_x,).
 
-    Together with the rows of the start they would be redundant, or contradict a state that is measured with noise.
+    Such as velocities, and the equations of a loop or of a foot that stays. Equations would be redundant together with
+    the rows of the start, or contradict a state that is measured with noise; limits may be exceeded by the state.
     """
     nlp, start = plan.nlp, rows_of(plan, START)
-    lower, upper = nlp.bounds_g
-    candidates = np.setdiff1d(np.flatnonzero((row_times(plan) == 0) & (lower == upper)), start)
-    jacobian = np.array(nlp.jac_g(plan.x, plan.parameters)[1])
-    slope = jacobian[np.append(start, candidates)] * nlp.scale_x * nlp.free
-    known = np.linalg.qr(slope[: start.size].T)[0]
-    rest = slope[start.size :]
-    beyond = np.linalg.norm(rest - (rest @ known) @ known.T, axis=1)
-    return candidates[beyond <= _FOLLOWS * np.linalg.norm(rest, axis=1)]
+    rows, variables = np.flatnonzero(row_times(plan) == 0), np.flatnonzero(times_of_variables(plan) == 0)
+    jacobian = nlp.jac_g(plan.x, plan.parameters)[1]
+    at_start, others = (np.array(jacobian[some.tolist(), :]) * nlp.scale_x * nlp.free for some in (start, rows))
+    _, sizes, known = np.linalg.svd(at_start, full_matrices=False)
+    known = known[sizes > _FOLLOWS * sizes.max(initial=0.0)]
+    masks = []
+    for size, some, slope in ((nlp.n_g, rows, others), (nlp.n_x, variables, np.eye(nlp.n_x)[variables])):
+        beyond = np.linalg.norm(slope - (slope @ known.T) @ known, axis=1)
+        mask = np.zeros(size, dtype=bool)
+        mask[some] = beyond <= _FOLLOWS * np.linalg.norm(slope, axis=1)
+        masks.append(mask)
+    return masks[0], masks[1]
 
 
 def rows_of(plan: Plan, name: str) -> np.ndarray:

@@ -15,8 +15,8 @@ from colloc.control.horizon import (
     START,
     TORQUE,
     Plan,
+    determined_by_start,
     durations_of,
-    follow_from_start,
     place_order,
     rows_of,
     shifts,
@@ -25,7 +25,7 @@ from colloc.control.horizon import (
 from colloc.kernels import Compile, build_source, ship
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
-_GROUP, _HAND = 16, 128  # as in step.c
+_GROUP, _HAND, _SPARE = 16, 128, 512  # as in step.c
 _DOUBLE, _INT, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_void_p
 SOURCE = Path(__file__).with_name("step.c")
 _EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi, without Python
@@ -106,7 +106,7 @@ class NativeStep:
     def restart(self, plan: Plan, durations: np.ndarray | None = None) -> None:
         """Begin with a plan again, with these durations of its phases [s]."""
         memory = self.memory
-        memory["x"][:] = plan.x
+        memory["x"][:], memory["count"][:], memory["tau"][:] = plan.x, 0, 0.0
         if durations is not None:
             memory["x"][durations_of(plan)] = durations
         memory["trial"][:] = memory["x"]
@@ -130,7 +130,8 @@ class NativeStep:
         row, column = _triplet(nlp.jac_g.sparsity_out(1))
         lower, upper = nlp.bounds_g
         start = rows_of(plan, START)
-        equal = np.setdiff1d(np.flatnonzero(lower == upper), [*start, *follow_from_start(plan)])
+        self.determined = determined_by_start(plan)
+        equal = np.setdiff1d(np.flatnonzero((lower == upper) & ~self.determined[0]), start)
         equation = np.concatenate([equal, start])
         entries = _by_row(row, of_variable[column], nlp.n_g)
         place, equation_place = place_order(times_of_variables(plan)[variable], [entries[r] for r in equation])
@@ -203,7 +204,11 @@ class NativeStep:
 def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:
     """Tables for the beginning and the end of a tick: moving on, torques."""
     maps, motions = shifts(plan, tick), plan.nlp.motions
-    least, most = plan.nlp.motions[0].problem.limits("tau")
+    problem = plan.nlp.motions[0].problem
+    least, most = problem.limits("tau")
+    for window, low, high in problem.windows("tau"):
+        if window.start <= tick / 2 / problem.horizon.lower <= window.end:
+            least, most = np.maximum(least, low), np.minimum(most, high)
     positions = [m.grid.layout["q"] - m.grid.layout.offset + m.part.start for m in motions]
     points = [index for index, _ in maps] or [np.vstack([q for q in positions if q.shape[1] == positions[0].shape[1]])]
     torque = rows_of(plan, TORQUE)
@@ -280,6 +285,7 @@ def _segments(chunks: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> dic
     for rows in chunks:
         together = np.unique(np.concatenate([places[row] for row in rows]))
         parts = np.split(together, np.flatnonzero(np.diff(together) > _LANES) + 1) if together.size else []
+        parts = [piece for part in parts for piece in _pieces(part)]
         first += [part[0] for part in parts] * rows.size
         length += [-(-(part[-1] - part[0] + 1) // _LANES) * _LANES for part in parts] * rows.size
         count += [len(parts)] * rows.size
@@ -288,6 +294,11 @@ def _segments(chunks: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> dic
         "segment": np.cumsum(count), "segment_first": np.array(first, dtype=int), "segment_length": lengths,
         "segment_value": np.cumsum(lengths) - lengths,
     }  # fmt: skip
+
+
+def _pieces(run: np.ndarray) -> list[np.ndarray]:
+    """A run of places in pieces that are no longer than `_SPARE`."""
+    return np.split(run, np.flatnonzero(np.diff((run - run[0]) // _SPARE)) + 1)
 
 
 def _jacobian(t: dict[str, Any], nlp: Any, row: np.ndarray, variable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

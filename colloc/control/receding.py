@@ -13,16 +13,16 @@ from colloc.control.horizon import (
     Plan,
     durations_of,
     from_measured_state,
-    row_times,
-    times_of_variables,
     values_of,
 )
 from colloc.control.native import NativeStep, Settings
 from colloc.control.schedule import ELAPSED, Schedule, plan_shifts
 from colloc.model import Model
 from colloc.problem import Phases, Problem
+from colloc.problem.ordered import check_one_cost
 from colloc.solution import PhasesSolution
 from colloc.solution.first_plan import first_plan
+from colloc.solver import Status
 from colloc.support.checks import (
     InputError,
     count,
@@ -43,6 +43,8 @@ _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a
 _LOST, _LOST_IN_PHASES = 0.1, 1.0  # residual of equations of a plan that is given up; contact makes bad ones at times
 _NEVER = 1e100
 _FOREVER = 1e9  # s
+_MOST_TICKS = 1e15
+_LENGTH = 0.1  # by which a measured quaternion may differ from length one, to which it is scaled
 _SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE, _NO_NUMBERS = range(6)
 
 
@@ -53,22 +55,26 @@ class Tick:
     Parameters
     ----------
     tau : ndarray, shape (n,) [N m, N]
-        Torques to be held for one tick: those of the plan in the middle of the tick, within the stated torque limits.
+        Torques to be held for one tick: those of the plan in the middle of the tick, within the limits of joints and
+        `bounds`. Where parts such as muscles or springs drive a joint, theirs are among them.
     gains : ndarray, shape (n, state)
         Derivatives of `tau` by the measured state: q, qd, then `State` unknowns; of joints that depend on others by the
-        independent ones, of a quaternion by small turns, after the other positions.
+        independent ones, of a quaternion by small turns, after the other positions. Joints that equal bounds hold in
+        place have no columns.
     trusted : bool
-        Whether the plan meets its equations to 1e-3 and its limits after the start to 1e-2 of their natural sizes.
+        Whether the plan meets its equations to 1e-3 of their natural sizes, and its limits to 1e-2, but for those that
+        the measured state exceeds.
     message : str
         The reason why it is not trusted; empty if it is.
     steps, iterations : int
         Steps of the plan, and iterations of their quadratic programs.
     gap, excess : float
-        Largest residual of an equation, and largest excess of a limit, relative to natural sizes.
+        Largest residual of an equation, and largest excess of a limit, relative to natural sizes; NaN without a step.
     change : float
         Largest change of the plan in the last step, relative to natural sizes: below about 1e-3 the plan is optimal.
+        NaN without a step.
     cost : float
-        Of the plan.
+        Of the plan; NaN without a step.
     seconds, processor : float
         Of the steps, by the clock and of the processor; without arguments and results of Python, about 0.2 ms.
     x, parameters : ndarray
@@ -134,8 +140,13 @@ class Tick:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, from this tick on."""
-        outcome = replace(self.first.outcome, x=self.x, iterations=self.iterations)
+        """The plan, from this tick on. It is no optimum to differentiate: its status is an iteration limit."""
+        first = self.first.outcome
+        multipliers = {kind: np.full(values.size, np.nan) for kind, values in first.multipliers.items()}
+        outcome = replace(
+            first, x=self.x, multipliers=multipliers, status=Status.ITERATION_LIMIT, message="the plan of a tick",
+            history={}, iterations=self.iterations,
+        )  # fmt: skip
         return replace(self.first, outcome=outcome, parameters=self.parameters)
 
 
@@ -144,14 +155,15 @@ class _HorizonProgram(NamedTuple):
 
     plan: Plan
     native: NativeStep
-    after_start: tuple[np.ndarray, np.ndarray]  # masks of rows and variables
+    chosen: tuple[np.ndarray, np.ndarray]  # masks of rows and variables that the measured state does not determine
     places: dict[str, slice]  # of parameters
     durations: np.ndarray  # entries of x
 
     @classmethod
     def of(cls, plan: Plan, tick: float, price: float) -> _HorizonProgram:
-        after = row_times(plan) > 0, times_of_variables(plan) > 0
-        return cls(plan, NativeStep(plan, tick, price), after, plan.problem.parameter_places, durations_of(plan))
+        native = NativeStep(plan, tick, price)
+        rows, variables = native.determined
+        return cls(plan, native, (~rows, ~variables), plan.problem.parameter_places, durations_of(plan))
 
 
 class Receding:
@@ -193,6 +205,20 @@ class Receding:
         model = self.first.nlp.motions[0].problem.model
         return f"Receding: {model.name}, tick of {short(1e3 * self.tick)} ms, {self.first.nlp.spy()}"
 
+    def restart(self) -> None:
+        """Begin again with the first plan. Parameters keep their values."""
+        known = self._program.native.memory["p"][: self._own_parameters].copy()
+        for program in self._programs:
+            program.native.restart(program.plan)
+            program.native.memory["p"][: known.size] = known
+        self._present, self._count, self._lost, self._now = 0, 0, False, np.nan
+
+    @property
+    def _own_parameters(self) -> int:
+        """Number of entries of the user's parameters, which come first."""
+        places = self._program.places
+        return places.get(ELAPSED, places[MEASURED]).start
+
     def __call__(self, q: Any, qd: Any, *, t: float | None = None, **values: Any) -> Tick:
         """Torques for the measured state.
 
@@ -205,7 +231,7 @@ class Receding:
             schedule of phases begins at zero.
         **values
             Parameters of the problem by name, which keep their values until they are changed, and measured `State`
-            unknowns, which are those of the plan by default.
+            unknowns, which are by default those that the last plan has at this time.
 
         Returns
         -------
@@ -218,12 +244,16 @@ class Receding:
         InputError
             For unknown names and wrong shapes.
         """
-        ticks = self._ticks(t)
+        last, ticks = self._now, self._ticks(t)
         if self.schedule is not None:
             self._follow(self.schedule, ticks)
             ticks = 0
         native, first = self._program.native, self._program.plan
-        state, parameters = self._arguments(q, qd, values)
+        try:
+            state, parameters = self._arguments(q, qd, values, ticks)
+        except InputError:
+            self._now = last  # as if there had been no call
+            raise
         if self.schedule is not None and self._lost:
             self._begin_again(self.schedule, state)
         result = native.tick(self.settings, ticks, state, parameters)
@@ -233,9 +263,11 @@ class Receding:
         self._lost = not kept
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
-        numbers = (result.steps, result.iterations, result.gap, result.excess, result.change, result.cost)
+        none = np.nan, np.nan, np.nan, np.nan
+        numbers = (result.gap, result.excess, result.change, result.cost) if result.steps else none
         plan = native.memory["x"].copy(), native.memory["p"].copy(), first
-        return Tick(tau, gains, not message, message, *numbers, result.seconds, result.processor, *plan)
+        effort, seconds = (result.steps, result.iterations), (result.seconds, result.processor)
+        return Tick(tau, gains, not message, message, *effort, *numbers, *seconds, *plan)
 
     @property
     def _program(self) -> _HorizonProgram:
@@ -247,16 +279,19 @@ class Receding:
         self._now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
         if self._now < last:
             now, self._now = self._now, last
-            raise InputError(f"t must not go back: it was {short(last)} s, got {short(now)} s")
+            raise InputError(f"t must not go back: it was {short(last)} s, got {short(now)} s; restart() begins again")
         if self.schedule is not None:
-            return round(self._now / self.tick)
-        ticks = 0 if np.isnan(last) else round((self._now - last) / self.tick)
-        return min(ticks, int(self.first.duration / self.tick) + 1)
+            if self._now < 0:
+                now, self._now = self._now, last
+                raise InputError(f"t must not be negative, as the schedule begins at zero, got {short(now)} s")
+            return round(min(self._now / self.tick, _MOST_TICKS))
+        beyond = int(self.first.duration / self.tick) + 1
+        return 0 if np.isnan(last) else round(min((self._now - last) / self.tick, beyond))
 
     def _follow(self, schedule: Schedule, tick: int) -> None:
         """Move the plan on to a tick of the schedule."""
         if tick - self._count > sum(schedule.ticks):  # no plan reaches so far
-            known = self._program.native.memory["p"][: self._program.places[ELAPSED].start].copy()
+            known = self._program.native.memory["p"][: self._own_parameters].copy()
             self._present, gone = schedule.place(tick)
             program = self._program
             program.native.restart(program.plan, schedule.durations(self._present, 0))
@@ -271,7 +306,7 @@ class Receding:
             if not self._lost:
                 self._moves[k][gone].apply(before["x"], before["lam_g"], memory["x"], memory["lam_g"], after.durations)
                 memory["x"][:] = np.clip(memory["x"], after.plan.nlp.lower, after.plan.nlp.upper)
-            known = after.places[ELAPSED].start  # parameters of the user come first
+            known = self._own_parameters
             memory["p"][:known] = before["p"][:known]
         program = self._program
         program.native.memory["p"][program.places[ELAPSED]] = schedule.place(tick)[1] * self.tick
@@ -296,16 +331,23 @@ class Receding:
                 memory["x"][index] += by
         memory["x"][:] = memory["trial"][:] = np.clip(memory["x"], plan.nlp.lower, plan.nlp.upper)
 
-    def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """The measured state, and all parameters."""
+    def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any], ticks: int) -> tuple[np.ndarray, np.ndarray]:
+        """The measured state, so many ticks after the plan in memory, and all parameters."""
         program = self._program
         motion, memory = program.plan.nlp.motions[0], program.native.memory
-        model, p, planned = motion.problem.model, memory["p"].copy(), motion.grid.layout["states"]
-        parts = [float_array("q", q, (model.n_q,)), float_array("qd", qd, (model.n,))]
+        model, p, layout = motion.problem.model, memory["p"].copy(), motion.grid.layout
+        parts = [_of_unit_length(model, float_array("q", q, (model.n_q,))), float_array("qd", qd, (model.n,))]
         place, states = 0, {state.name: state.size for state in motion.problem.states}
+        planned = np.zeros(0)
+        if states:
+            s = min(ticks * self.tick / memory["x"][program.durations[0]], 1.0)
+            planned = (
+                values_of(motion.grid.splines["states"], np.array([s]), 0)[0]
+                @ memory["x"][layout["states"] - layout.offset]
+            )
         for name, size in states.items():
-            value = values.get(name, memory["x"][planned[0, place : place + size]])
-            parts.append(float_array(name, np.atleast_1d(value), (size,)))
+            value = values.get(name, planned[place : place + size])
+            parts.append(_column(name, value, size))
             place += size
         for name, value in values.items():
             if name in states:
@@ -314,13 +356,14 @@ class Receding:
                 own = [other for other in program.places if other not in (MEASURED, ELAPSED)]
                 raise unknown_name("parameter or state", name, [*own, *states])
             part = program.places[name]
-            p[part] = float_array(name, np.atleast_1d(value), (part.stop - part.start,))
+            p[part] = _column(name, value, part.stop - part.start)
         return np.concatenate(parts), p
 
     def _doubt(self, result: Any) -> str:
         """The reason why a plan is not trusted, or nothing."""
         if not result.steps or result.status == _LATE:
-            return _REASONS[result.status]
+            turns = result.status == _NO_NUMBERS and self._program.plan.nlp.motions[0].problem.model.balls
+            return _REASONS[result.status] + (", or a quaternion is not of length one" if turns else "")
         if result.gap > _GAP:
             return f"equations are off by {result.gap:.2g} of their natural size"
         if result.excess > _EXCESS and (exceeded := self._exceeded()):
@@ -328,10 +371,10 @@ class Receding:
         return _REASONS[result.status]
 
     def _exceeded(self) -> str:
-        """The limit that is exceeded most after the start, where the measured state may be outside of its limits."""
+        """The limit that is exceeded most, but for those that the measured state exceeds."""
         program = self._program
         nlp, x, g = program.plan.nlp, program.native.memory["x"], program.native.memory["g"]
-        (lower, upper), (in_rows, in_variables) = nlp.bounds_g, program.after_start
+        (lower, upper), (in_rows, in_variables) = nlp.bounds_g, program.chosen
         beyond = np.maximum(g - upper, lower - g) / program.plan.outcome.scale.rows  # pyright: ignore[reportOptionalMemberAccess]
         beyond = np.where(in_rows & (lower < upper), beyond, 0.0)
         outside = np.maximum(x - nlp.upper, nlp.lower - x) / nlp.scale_x
@@ -350,6 +393,19 @@ def _inside_balls(model: Model) -> np.ndarray:
     for places, _ in model.balls.values():
         inside[places] = True
     return inside
+
+
+def _of_unit_length(model: Model, q: np.ndarray) -> np.ndarray:
+    """Positions with quaternions of length one; NaN in place of those that are nearly none."""
+    for places, _ in model.balls.values():
+        length = float(np.linalg.norm(q[places]))
+        q[places] = q[places] / length if abs(length - 1) <= _LENGTH else np.nan
+    return q
+
+
+def _column(name: str, value: Any, size: int) -> np.ndarray:
+    """Numbers, shape (size,); a single one has shape (1,)."""
+    return float_array(name, np.atleast_1d(float_array(name, value)), (size,))
 
 
 _REASONS = {
@@ -418,9 +474,10 @@ def receding(
     Raises
     ------
     InputError
-        For a free duration, a tick that is not shorter than the horizon, a cost that no variable changes, and a first
-        plan that does not exist. For phases with constraints at other times than their start and end or all along,
-        with loads or rates of states that depend on the time, and functions across phases.
+        For a problem without joints, a free duration, a tick that is not shorter than the horizon, accelerations or
+        torques of `initial`, costs in order of importance, a cost that no variable changes, and a first plan that does
+        not exist. For phases with constraints at other times than their start and end or all along, with loads or rates
+        of states that depend on the time, and costs and functions across phases.
     CompileError
         Without a C compiler, where the library did not come as a wheel with compiled code.
 
@@ -446,6 +503,13 @@ def receding(
     lost = _NEVER if isinstance(problem, Phases) else _LOST
     settings = Settings(_SMALL, _BARRIER, _TOLERANCE, late, lost, steps, _ITERATIONS)
     instance("problem", problem, Problem | Phases)
+    check_one_cost(problem)
+    if not problem.in_sequence:
+        raise InputError("cases are independent in time: a controller needs a Problem, or Phases one after another")
+    if not all(phase.model.n for phase in problem.phases.values()):
+        raise InputError(
+            "a controller returns torques of joints, and the problem has none: give it a model with joints"
+        )
     if isinstance(problem, Phases):
         schedule = Schedule(problem, tick)
         plans = _plans_of_phases(schedule, curve, guess, parameters)
@@ -461,7 +525,10 @@ def receding(
 
 def _checked(first: Plan) -> Plan:
     if not first.outcome.status.name == "SOLVED":
-        raise InputError(f"no first plan: {first.outcome.status}; look at co.solve(problem, curve)")
+        raise InputError(
+            f"no first plan: {first.outcome.status}; look at co.solve(problem, curve), and state values at the start "
+            "by co.initial"
+        )
     if first.outcome.scale is None or first.outcome.scale.anchor is not None:
         raise InputError("no variable changes the cost: a receding horizon needs one, such as the effort")
     return first

@@ -43,6 +43,13 @@ class Schedule:
     tick: float
 
     def __post_init__(self):
+        if self.cycle.minimize.terms:
+            raise InputError(
+                f"a horizon of phases cannot have the cost {self.cycle.minimize.terms[0].name!r} of all phases: state "
+                "it in the minimize of a phase"
+            )
+        if self.cycle.duration is not None:
+            raise InputError("the duration of a schedule is the sum of those of its phases: leave it out")
         for name, problem in self.cycle.phases.items():
             _check_repeatable(name, problem, self.tick)
         for item in self.cycle.subject_to:

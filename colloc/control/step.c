@@ -785,7 +785,7 @@ static double measure(const struct program *p, struct memory *m, const double *x
     for (int k = 0; k < p->limits; k++) {
         int of = p->limit_of[k];
         m->b[k] = p->limit_sign[k] * (p->limit[k] - (p->limit_sign[k] != 0 ? m->item[of] : 0)) + (p->limit_sign[k] == 0);
-        if (m->b[k] < 0) r->excess = fmax(r->excess, -m->b[k]), sum -= p->weight[k] * m->b[k];
+        if (!(m->b[k] >= 0)) r->excess = fmax(r->excess, -m->b[k]), sum -= p->weight[k] * m->b[k]; /* also NaN */
     }
     return sum;
 }
@@ -931,6 +931,7 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     if (numbers) make_steps(p, m, f, target, s, r);
     else r->status = NO_NUMBERS;
     if (r->steps) {
+        if (r->status == NOT_FINITE) memcpy(m->trial, m->x, p->unknowns * sizeof(double)), f->evaluate(f->values);
         torques(p, m);
         find_gains(p, m, r);
         if (r->gap > s->lost) stay(p, m, state);

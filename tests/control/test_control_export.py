@@ -9,6 +9,7 @@ import casadi as ca
 import pytest
 
 import colloc as co
+from colloc.control.export import _listed
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
@@ -43,6 +44,17 @@ def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(compiler, folder):
         pytest.skip(f"needs {compiler}")
     run(compiler, *STRICT, "-O0", *SANITIZED, *SOURCES, "-o", "check", "-lm", folder=folder)
     assert "5 ticks, largest difference" in run(folder / "check", folder=folder)
+
+
+def test_the_header_names_all_entries(folder):
+    header = (folder / "controller.h").read_text(encoding="utf-8")
+    assert "CONTROLLER_STATE 4 /* q[shoulder], q[elbow], qd[shoulder], qd[elbow] */" in header
+    assert "CONTROLLER_PARAMETERS 2 /* goal (2) */" in header
+
+
+def test_a_name_does_not_end_a_comment():
+    assert _listed(["a*/b", "c"]) == "a* /b, c"
+    assert _listed([]) == "none"
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")

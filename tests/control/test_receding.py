@@ -1,13 +1,16 @@
 """A receding horizon: its optimum is that of IPOPT, its loop is closed, and it has a word for whatever goes wrong."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
+from colloc.control.native import _segments
 from colloc.models.cart_pole import cart_pole
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
@@ -140,6 +143,62 @@ def test_a_plan_of_which_no_function_is_finite_is_kept():
     assert np.isfinite(tick.tau).all()
 
 
+def test_a_limit_that_is_undefined_is_not_met():
+    barrier = co.path(lambda now: ca.sqrt(0.7 - now.q[0]), lower=0.1, scale=1.0)
+    controller = co.control.receding(reach(more=[barrier]), co.BSpline(10), tick=0.02)
+    assert controller((0.0, 0.0), (0.0, 0.0), goal=(0.3, 0.0)).trusted
+    tick = controller((0.9, 0.0), (0.0, 0.0))  # a whole step of the quadratic program leads there
+    assert not tick.trusted
+    assert np.isnan(tick.cost) == (tick.steps == 0)
+    assert np.isfinite(tick.tau).all()
+
+
+def test_a_limit_at_the_start_that_the_state_leaves_open_counts():
+    last = co.Parameter("last", np.zeros(2))
+    slow = co.at(0.0, lambda now: now.tau - now.last, lower=-0.5, upper=0.5, name="change of torque")
+    problem = co.Problem(ARM, 0.6, NEAR, [co.initial(q=0.0, qd=0.0), LIMITS, slow], parameters=[GOAL, last])
+    controller = co.control.receding(problem, co.BSpline(10), tick=0.02, steps=5, parameters={"last": (10.0, 3.0)})
+    assert controller((0.0, 0.0), (0.0, 0.0), last=(10.0, 3.0)).trusted
+    tick = controller((0.0, 0.0), (0.0, 0.0), last=(60.0, 0.0))  # the motor has 25 N m
+    assert not tick.trusted
+    assert "t = 0" in tick.message
+    assert abs(tick.tau[0]) <= 25.0
+
+
+@dataclass(frozen=True)
+class SlowStart(co.problem.Statement):
+    """A value of the state at the start, and a limit of an acceleration, in one statement."""
+
+    name: str = "slow start"
+    where = co.problem.TimePoint(0.0)
+
+    def rows(self, now):
+        return co.problem.bounded(self.name, ca.vertcat(now.q[0], now.qdd[0]), (0.0, -1.0), (0.0, 1.0))
+
+    def end_values(self, now):
+        return [co.problem.EndValue(0, 0.0, "q", 0, 0.0)]
+
+
+def test_rows_beside_values_of_the_start_are_kept():
+    controller = co.control.receding(reach(more=[SlowStart()]), co.BSpline(10), tick=0.02, steps=5)
+    tick = controller((0.1, 0.0), (0.0, 0.0))
+    assert tick.trusted, tick.message
+    assert controller.first.at(0.0).qdd[0] == pytest.approx(1.0, abs=1e-4)
+    assert tick.plan.at(0.0).qdd[0] == pytest.approx(1.0, abs=1e-3)  # from another position
+    assert tick.plan.at(0.0).q[0] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_long_runs_of_variables_are_divided():
+    runs = [np.arange(3, 1303), np.array([0, 1, 2000])]
+    tables = _segments([np.array([0]), np.array([1])], runs)
+    assert tables["segment_length"].max() <= 512
+    assert tables["segment_length"].sum() >= 1303
+    for row, run in enumerate(runs):
+        parts = range(*tables["segment"][row : row + 2])
+        first, length = tables["segment_first"], tables["segment_length"]
+        assert set(run) <= {place for k in parts for place in range(first[k], first[k] + length[k])}
+
+
 def test_a_deadline_ends_the_steps():
     controller = fresh(steps=50, deadline=1e-9)
     tick = controller((0.3, 0.0), (1.0, 0.0))
@@ -178,10 +237,78 @@ def test_wrong_arguments_are_named(options, message):
         co.control.receding(reach(), co.BSpline(10), **options)
 
 
-def test_problems_without_a_receding_horizon_are_refused():
-    free = co.Problem(ARM, co.Free(0.5, 1.0), NEAR, [co.initial(q=0.0, qd=0.0)], parameters=[GOAL])
-    with pytest.raises(co.InputError, match="the duration of a horizon must be fixed"):
-        co.control.receding(free, co.BSpline(10), tick=0.02)
+TWO: Any = [NEAR, NEAR]  # costs in order of importance
+
+
+def without_joints():
+    moving = co.State("z", 2, rate=lambda now: [now.z[1], now.force])
+    start = co.initial(states={"z": (0.0, 0.0)})
+    return co.Problem(co.Model.empty(), 0.6, co.integral(lambda now: now.force**2 + now.z[0]), [start],
+                      [co.Unknown("force"), moving])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (lambda: co.Problem(ARM, co.Free(0.5, 1.0), NEAR, [co.initial(q=0.0, qd=0.0)], parameters=[GOAL]),
+         "the duration of a horizon must be fixed"),
+        (lambda: reach(more=[co.initial(qdd=0.0)]), r"'initial' prescribes qdd at the start.*state co.at\(0.0"),
+        (lambda: reach(more=[co.initial(tau={"elbow": 0.0})]), "'initial' prescribes tau at the start"),
+        (without_joints, "the problem has none: give it a model with joints"),
+        (lambda: co.Cases({"a": reach(), "b": reach((0.1, 0.0))}), "cases are independent in time"),
+        (lambda: co.Problem(ARM, 0.6, TWO, [co.initial(q=0.0, qd=0.0)], parameters=[GOAL]),
+         "costs in order of importance"),
+    ],
+)  # fmt: skip
+def test_problems_without_a_receding_horizon_are_refused(problem, message):
+    with pytest.raises(co.InputError, match=message):
+        co.control.receding(problem(), co.BSpline(10), tick=0.02)
+
+
+def test_a_plan_of_a_tick_is_no_optimum_to_differentiate(controller):
+    tick = controller((0.0, 0.0), (0.0, 0.0))
+    assert not tick.plan.success
+    with pytest.raises(co.InputError, match="must be an optimum, got one with status iteration limit"):
+        co.optimality.gradient(tick.plan, "cost")
+    again = co.control.receding(reach(), co.BSpline(10), tick=0.02, guess=tick.plan)
+    assert again.first.success
+
+
+def test_torque_limits_during_a_part_hold_for_the_answer():
+    gentle = co.bounds(tau=(-2.0, 2.0), during=(0.0, 0.3))
+    controller = co.control.receding(reach(more=[gentle]), co.BSpline(10), tick=0.02)
+    for speed in (0.0, 2.0, -2.5):
+        assert np.abs(controller((0.5, 0.3), (speed, speed)).tau).max() <= 2.0
+
+
+def test_a_joint_that_bounds_hold_in_place_is_not_measured():
+    hold = co.bounds(q={"elbow": (0.4, 0.4)})
+
+    def problem(q=0.0, qd=0.0):
+        rows = [co.initial(q={"shoulder": q}, qd={"shoulder": qd}), LIMITS, hold]
+        return co.Problem(ARM, 0.6, NEAR, rows, parameters=[GOAL])
+
+    controller = co.control.receding(problem(), co.BSpline(10), tick=0.02, steps=10)
+    tick, other = controller((0.2, 0.43), (0.5, 0.1)), co.solve(problem(0.2, 0.5), co.BSpline(10))
+    assert tick.trusted, tick.message
+    assert tick.gains.shape == (2, 2)
+    assert tick.cost == pytest.approx(other.cost, rel=1e-5)
+    with pytest.raises(co.InputError, match="as no model has the bounds that hold 'elbow' in place"):
+        co.control.closed_loop(controller, 0.1, q=(0.0, 0.4), qd=0.0)
+
+
+def test_a_controller_begins_again(controller):
+    controller((0.1, 0.2), (0.0, 0.0), goal=(0.7, 0.1))
+    controller.restart()
+    ticks = [controller((0.0, 0.1), (0.0, 0.0), t=0.02 * k) for k in range(3)]
+    controller.restart()
+    again = [controller((0.0, 0.1), (0.0, 0.0), t=0.02 * k) for k in range(3)]
+    for tick, other in zip(ticks, again, strict=True):
+        np.testing.assert_array_equal(tick.x, other.x)
+        assert tick.parameters[0] == 0.7
+    loops = [co.control.closed_loop(controller, 0.1, q=0.0, qd=0.0) for _ in range(2)]
+    np.testing.assert_array_equal(loops[0].q, loops[1].q)
+    controller(0.0, 0.0, goal=(1.0, 0.5))  # as before, for other tests
 
 
 def test_a_ball_joint_on_a_quaternion_turns_as_ipopt_plans():
@@ -202,6 +329,10 @@ def test_a_ball_joint_on_a_quaternion_turns_as_ipopt_plans():
     assert tick.cost == pytest.approx(other.cost, rel=1e-5)
     np.testing.assert_allclose(tick.tau, other.at(0.01).tau, atol=1e-5)
     assert controller(-q, qd).cost == pytest.approx(other.cost, rel=1e-2)  # the same attitude
+    np.testing.assert_allclose(controller(1.01 * q, qd).tau, controller(q, qd).tau, atol=1e-4)
+    none = controller(np.zeros(4), qd)
+    assert not none.trusted
+    assert none.message.endswith("or a quaternion is not of length one")
 
 
 def test_joints_of_a_loop_that_depend_on_others_follow_them():
@@ -228,6 +359,22 @@ def test_wrong_measurements_are_named(controller):
         controller((0.0, 0.0, 0.0), (0.0, 0.0))
     with pytest.raises(co.InputError, match="no parameter or state named 'gaol'; did you mean 'goal'"):
         controller((0.0, 0.0), (0.0, 0.0), gaol=(1.0, 1.0))
+    for goal in ([[1.0], [2.0, 3.0]], 1.0, "there", GOAL.symbol, None):
+        with pytest.raises(co.InputError, match="goal must"):
+            controller((0.0, 0.0), (0.0, 0.0), goal=goal)
+    ticks = []
+    for wrong in (False, True):
+        controller.restart()
+        controller((0.0, 0.0), (0.0, 0.0))
+        if wrong:
+            with pytest.raises(co.InputError, match="qd must"):
+                controller((0.0, 0.0), "still")
+        ticks.append(controller((0.1, 0.0), (0.0, 0.0)))
+    np.testing.assert_array_equal(ticks[0].x, ticks[1].x)
+    assert controller((0.0, 0.0), (0.0, 0.0), t=1e308).trusted
+    with pytest.raises(co.InputError, match=r"t must not go back: it was .* restart\(\) begins again"):
+        controller((0.0, 0.0), (0.0, 0.0), t=1.0)
+    controller.restart()
 
 
 def moving(t):
@@ -319,7 +466,68 @@ def test_the_panda_of_the_menagerie_follows_a_target_within_limits():
     assert (np.abs(loop.tau) <= torque).all()
 
 
+def test_a_delay_is_kept_whatever_the_substeps():
+    calls: list[tuple[float, float]] = []
+
+    def plant(q, qd, tau, dt):
+        calls.append((tau[0], dt))
+        q += dt * qd  # in place, which must not change what is recorded
+        return q, qd
+
+    for delay in (0.0001, 0.0031, 0.0185, 0.02):
+        calls.clear()
+        loop = co.control.closed_loop(fresh(), 0.06, q=0.0, qd=0.0, plant=plant, delay=delay, substeps=3)
+        first = loop.ticks[0].tau[0]
+        assert sum(dt for tau, dt in calls if tau == first) == pytest.approx(0.02 + delay, rel=1e-12)
+        assert sum(dt for _, dt in calls) == pytest.approx(0.06, rel=1e-12)
+        assert (loop.q[0] == 0).all()
+
+
+def test_a_loop_without_all_that_acts_is_refused():
+    wind = co.Load("elbow", force=(0.0, -5.0, 0.0))
+    blown = co.Problem(ARM, 0.6, NEAR, [co.initial(q=0.0, qd=0.0), LIMITS], parameters=[GOAL], loads=[wind])
+    controller = co.control.receding(blown, co.BSpline(10), tick=0.02)
+    for plant in (None, ARM):
+        with pytest.raises(co.InputError, match=r"plant must be a function of .*, as no model has the load on 'elbow'"):
+            co.control.closed_loop(controller, 0.1, q=0.0, qd=0.0, plant=plant)
+    system = co.control.discretise(ARM, 0.002, loads=[wind])
+
+    def windy(q, qd, tau, dt):
+        after = system.step(0, np.append(q, qd), tau)
+        return after[:2], after[2:]
+
+    at_once, late = (co.control.closed_loop(controller, 0.4, q=0.0, qd=0.0, plant=windy, delay=d) for d in (0.0, 0.01))
+    np.testing.assert_allclose(late.q, at_once.q, atol=0.02)
+    chain = four_bar()
+    stated = [co.initial(q={"crank": 1.0}, qd={"crank": 0.0}), co.bounds(tau={"crank": (-6.0, 6.0)})]
+    still = co.integral(lambda now: 1e-2 * ca.sumsqr(now.tau) + (now.q[0] - 1.6) ** 2)
+    crank = co.Problem(chain.model, 0.6, still, stated, parts=[co.loops.IndependentJoints(chain)])
+    with pytest.raises(co.InputError, match="as no model has closed loops"):
+        co.control.closed_loop(
+            co.control.receding(crank, co.BSpline(6), tick=0.02), 0.1, q=co.loops.assemble(chain, [1.0]), qd=0.0
+        )
+
+
 def test_wrong_loops_are_named():
+    renamed = co.Model([co.Body(name, co.revolute(), mass=1.0) for name in ("elbow", "shoulder")])
+    wrong: Any = (
+        ({"plant": renamed}, "plant must have the 2 joints of the controller's model, shoulder, elbow; got elbow, sho"),
+        ({"plant": lambda q, qd, tau, dt: q}, r"q of the plant must have shape \(2,\), got shape \(1,\)"),
+        ({"plant": lambda q, qd, tau, dt: None}, r"a plant's answer must be \(q, qd\), got None"),
+        ({"plant": lambda q, qd, tau, dt: (q, [0.0])}, r"qd of the plant must have shape \(2,\)"),
+        ({"parameters": lambda t: [1.0, 2.0]}, "values of the function parameters must be a mapping"),
+        ({"parameters": lambda t: {"q": 0.0}}, "parameters must return values by the names of parameters, got 'q'"),
+        ({"noise": (-1e-3, 0.0)}, "noise must not be negative"),
+        ({"noise": 1e-3}, r"noise must be \(of positions, of velocities\), got 0.001"),
+    )
+    for options, message in wrong:
+        with pytest.raises(co.InputError, match=message):
+            co.control.closed_loop(fresh(), 0.1, q=0.0, qd=0.0, **options)
+    top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+    still = co.integral(lambda now: ca.sumsqr(now.tau) + ca.sumsqr(now.qd))
+    spun = co.Problem(top, 0.5, still, [co.initial(q=(1.0, 0.0, 0.0, 0.0), qd=0.0)])
+    with pytest.raises(co.InputError, match="q must have a quaternion of length one"):
+        co.control.closed_loop(co.control.receding(spun, co.BSpline(5), tick=0.02), 0.1, q=0.0, qd=0.0)
     with pytest.raises(co.InputError, match="seed must be"):
         co.control.closed_loop(fresh(), 1.0, q=0.0, qd=0.0, seed=-1)
     with pytest.raises(co.InputError, match=r"delay must lie in 0 to one tick, 0.02 s, got 0.03 s"):
@@ -346,6 +554,16 @@ def test_states_and_signals_are_those_of_ipopt():
         assert tick.cost == pytest.approx(other.cost, rel=1e-5)
         np.testing.assert_allclose(tick.plan.at(0.3).motor, other.at(0.3).motor, atol=1e-3)
         assert tick.gains.shape == (1, 3)
+
+
+def test_a_state_that_is_not_measured_is_that_of_the_plan():
+    controller = co.control.receding(motor_problem(), co.Radau(12), tick=0.02, steps=12)
+    first = controller([0.3], [1.0], t=0.0, motor=2.0)
+    second, third = (controller([0.3], [1.0], t=t) for t in (0.02, 0.06))
+    for before, after, passed in ((first, second, 0.02), (second, third, 0.04)):
+        planned = float(np.ravel(before.plan.at(passed).motor)[0])
+        assert after.parameters[-1] == pytest.approx(planned, abs=1e-9)
+        assert abs(planned - before.parameters[-1]) > 0.05
 
 
 def test_a_joint_without_a_motor_stays_without():

@@ -1,5 +1,7 @@
 """A receding horizon over a repeated schedule of phases."""
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -142,6 +144,36 @@ def test_impacts_are_passed_as_the_horizon_moves():
 def test_phases_that_cannot_be_repeated_are_named(phases, message):
     with pytest.raises(co.InputError, match=message):
         co.control.receding(co.Phases(phases), CURVE, tick=TICK)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"minimize": co.final_cost(lambda phases: phases["weak"].end.q[0], name="height")}, "cost 'height' of all"),
+        ({"duration": 0.5}, "the duration of a schedule is the sum of those of its phases"),
+        ({"minimize": [co.duration(), co.duration()]}, "costs in order of importance"),
+    ],
+)
+def test_costs_and_durations_of_all_phases_are_refused(more, message):
+    with pytest.raises(co.InputError, match=message):
+        co.control.receding(co.Phases(cycle().phases, **more), CURVE, tick=TICK)
+
+
+def test_a_later_cost_of_one_phase_is_refused():
+    costs: Any = [REACH, CLOCK]
+    first = co.Problem(ARM, 0.2, costs, [co.initial(q=0.0, qd=0.0)])
+    with pytest.raises(co.InputError, match="costs in order of importance"):
+        co.control.receding(co.Phases({"first": first, "second": phase(25.0, 0.3)}), CURVE, tick=TICK)
+
+
+def test_a_schedule_begins_at_zero(controller):
+    controller.restart()
+    with pytest.raises(co.InputError, match="t must not be negative, as the schedule begins at zero, got -1 s"):
+        controller((0.0, 0.0), (0.0, 0.0), t=-1.0)
+    first = controller((0.0, 0.0), (0.0, 0.0), t=0.0)
+    controller((0.1, 0.0), (0.0, 0.0), t=0.34)
+    controller.restart()
+    np.testing.assert_array_equal(controller((0.0, 0.0), (0.0, 0.0), t=0.0).x, first.x)
 
 
 def test_a_controller_of_phases_is_not_written_in_c(controller, tmp_path):
