@@ -57,7 +57,7 @@ class _Tables(ctypes.Structure):
 
 class _Memory(ctypes.Structure):
     of_functions = ("x", "trial", "p", "f", "gradient", "g", "jacobian", "hessian", "lam_f", "lam_g")
-    of_system = ("value", "base", "K", "inverse", "slope", "d", "lam", "rhs", "step", "work", "gap")
+    of_system = ("value", "base", "K", "inverse", "slope", "d", "centre", "scaled", "rhs", "step", "gap")
     of_limits = ("t", "z", "s", "b", "residual", "rt", "rs", "dt", "dz", "ds", "by", "side")
     of_ticks = ("item", "x_before", "lam_before", "p_before", "tau", "gains")
     of_hand = ("column", "schur", "cholesky", "dual", "beyond", "small", "next", "hand", "kind", "place", "count")

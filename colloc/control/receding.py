@@ -434,11 +434,10 @@ def receding(
 
     The problem is stated as for `solve`, over the horizon. Values that it states at the start are replaced by the
     measured state. At every tick the last plan is moved on, and improved by one or a few steps of sequential quadratic
-    programming, without Python. An active-set method solves a quadratic program in which few limits hold; others, and
-    those that are not convex without their limits, take a primal-dual method, and several times as long. Limits of the
-    problem may be exceeded at a high price, since reality may put a state outside; the answer says so. Equations at the
-    start that the state determines, such as those of a foot that stays, are left out there. The first plan is that of
-    one run of `Ipopt`.
+    programming, without Python. An active-set method solves a quadratic program in which at most about a hundred limits
+    hold; others take a primal-dual method, and several times as long. Limits of the problem may be exceeded at a high
+    price, since reality may put a state outside; the answer says so. Equations at the start that the state determines,
+    such as those of a foot that stays, are left out there. The first plan is that of one run of `Ipopt`.
 
     Phases are a schedule that is repeated: the last one is followed by the first, by the link that is stated between
     them. The horizon has the rest of the present phase, all others, and the present one again as far as it has gone.

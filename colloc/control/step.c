@@ -5,8 +5,8 @@
 
 in natural sizes. Every limit may be exceeded at the price w of its excess s, an exact penalty, so that there is always
 an answer. Where few limits hold at the solution, it is that of a small program in their multipliers, which starts from
-those of the last step. Else, and where the program is not convex without limits, it is found by a primal-dual
-interior-point method with Mehrotra's corrector. Limits are eliminated from its system
+those of the last step. Else it is found by a primal-dual interior-point method with Mehrotra's corrector. Limits are
+eliminated from its system
 
   | H + C'Z C   A' |      Z = 1/(t/z + s/(w - z)) for a limit with distance t, multiplier z and excess s,
   | A           -r |      r a small regularisation,
@@ -56,12 +56,16 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define LATE_GAP 1e-2      /* residual of a quadratic program up to which its d is used at the deadline */
 #define ENOUGH 1e-4        /* residual and sum of products that will do at the last iteration */
 #define RAISE 1e-3         /* of the diagonal of a Hessian that is not convex, at first */
+#define MOST 1e6           /* at last */
 #define LOOSER 100         /* tolerance of residuals, relative to that of the products */
 #define HAND 128           /* most limits at hand */
 #define EXACT 1e-9         /* excess of a limit, in natural sizes, that is none */
 #define SOFT 1e9           /* inverse pivot of a program that its limits have to hold */
 #define ROUNDED 1e-12      /* share of w that is no multiplier */
 #define TAKEN 64           /* most limits that are taken to hand at a time */
+#define FIRST 32           /* at the first time, if none were at hand: many more would follow */
+#define STIFF 1e2          /* of the squares of limits that hold there */
+#define TRIES 12           /* steps to find them */
 #define WORK 3e7           /* of changes of limits at hand, cubes of how many hold, before the primal-dual method */
 #define SHARE 0.2          /* of the best limit to let hold, from which on others come with it */
 #define FEW 1e5            /* that of a change where few hold */
@@ -116,10 +120,10 @@ struct program {
 /* The memory of a controller: what functions read and write; the linear system; limits; rows and places, (m + N). */
 struct memory {
     double *x, *trial, *p, *f, *gradient, *g, *jacobian, *hessian, *lam_f, *lam_g;
-    double *value, *base, *K, *inverse, *slope, *d, *lam, *rhs, *step, *work, *gap;
+    double *value, *base, *K, *inverse, *slope, *d, *centre, *scaled, *rhs, *step, *gap;
     double *t, *z, *s, *b, *residual, *rt, *rs, *dt, *dz, *ds, *by, *side;
     double *item, *x_before, *lam_before, *p_before, *tau, *gains;
-    double *column, *schur, *cholesky; /* of the limits at hand: inv(K) C'; S; factors of S of those that hold */
+    double *column, *schur, *cholesky; /* of the limits at hand: inv(L) C'; S; factors of S of those that hold */
     double *dual, *beyond, *small, *next; /* of the limits at hand: multipliers, C d0 - b; work */
     int32_t *hand, *kind, *place; /* their numbers and kinds; which of them hold */
     int32_t *count; /* of the limits at hand; of those that hold, or -1 after the primal-dual method */
@@ -237,17 +241,29 @@ static int factorise(const struct program *p, double *K, double *inverse)
     return !wrong && negative == p->equations;
 }
 
-static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
+/* x becomes inv(L) x; it is zero before `from`. */
+static void substitute_forward(const struct program *p, const double *K, double *x, int from)
 {
-    for (int i = 0; i < p->size; i++) {
-        int low = p->first[i];
-        x[i] -= dot(K + p->row_start[i] + low, x + low, i - low);
+    for (int i = from + 1; i < p->size; i++) {
+        int low = p->first[i] > from ? p->first[i] : from;
+        if (low < i) x[i] -= dot(K + p->row_start[i] + low, x + low, i - low);
     }
+}
+
+/* x becomes inv(D L') x. */
+static void substitute_back(const struct program *p, const double *K, const double *inverse, double *x)
+{
     for (int i = 0; i < p->size; i++) x[i] *= inverse[i];
     for (int i = p->size - 1; i >= 0; i--) {
         int low = p->first[i];
         add(x + low, -x[i], K + p->row_start[i] + low, i - low);
     }
+}
+
+static void substitute(const struct program *p, const double *K, const double *inverse, double *x)
+{
+    substitute_forward(p, K, x, 0);
+    substitute_back(p, K, inverse, x);
 }
 
 /* y = base x, of the symmetric matrix in the envelope. */
@@ -391,6 +407,26 @@ static void add_limits(const struct program *p, struct memory *m, const double *
     for (int i = 0; i < p->size; i++) y[i] += m->item[p->rows + i];
 }
 
+static void raise_diagonal(const struct program *p, double *K, double by)
+{
+    for (int k = 0; k < p->variables; k++) K[p->row_start[p->place[k]] + p->place[k]] += by;
+}
+
+/* Factors of base + the sum of by c c' over all limits. Returns whether the program is convex with these squares. */
+static int factorise_with_squares(const struct program *p, struct memory *m)
+{
+    collect(p, m, m->by, 1);
+    memcpy(m->K, m->base, p->envelope * sizeof(double));
+    for (int i = 0; i < p->size; i++) m->K[p->row_start[i] + i] += m->item[p->rows + i];
+    for (int k = 0; k < p->groups; k++) {
+        const int32_t *rows = p->limited + p->group[k];
+        int count = p->group[k + 1] - p->group[k], used = 0;
+        for (int i = 0; i < count; i++) used += m->item[rows[i]] != 0;
+        if (used) add_squares(p, m->value, rows, count, m->item, m->K);
+    }
+    return factorise(p, m->K, m->inverse);
+}
+
 /* Factors of the linear system at the limits' present multipliers; the quadratic program is made convex
 by raising the diagonal of its Hessian. */
 static int eliminate(const struct program *p, struct memory *m, struct result *r)
@@ -399,14 +435,9 @@ static int eliminate(const struct program *p, struct memory *m, struct result *r
         V t = AT(m->t, k), z = AT(m->z, k), s = AT(m->s, k), rest = READ(p->weight, k) - z;
         AT(m->by, k) = z * rest / (t * rest + s * z);
     }
-    collect(p, m, m->by, 1);
-    for (double raise = RAISE; raise < 1e6; raise *= 10, r->raised++) {
-        memcpy(m->K, m->base, p->envelope * sizeof(double));
-        for (int i = 0; i < p->size; i++) m->K[p->row_start[i] + i] += m->item[p->rows + i];
-        for (int k = 0; k < p->groups; k++)
-            add_squares(p, m->value, p->limited + p->group[k], p->group[k + 1] - p->group[k], m->item, m->K);
-        if (factorise(p, m->K, m->inverse)) return 1;
-        for (int k = 0; k < p->variables; k++) m->base[p->row_start[p->place[k]] + p->place[k]] += raise;
+    for (double raise = RAISE; raise < MOST; raise *= 10, r->raised++) {
+        if (factorise_with_squares(p, m)) return 1;
+        raise_diagonal(p, m->base, raise);
     }
     return 0;
 }
@@ -549,15 +580,29 @@ static double limit_times(const struct program *p, const struct memory *m, int k
 /* One more limit at hand. */
 static void take(const struct program *p, struct memory *m, int limit, int kind, double dual)
 {
-    int n = m->count[0]++, of = p->limit_of[limit], width = p->size + LANES;
-    double *column = m->column + (size_t)n * width;
+    int n = m->count[0]++, of = p->limit_of[limit], width = p->size + LANES, from = 0;
+    double *column = m->column + (size_t)n * width, *scaled = m->scaled;
     memset(column, 0, width * sizeof(double));
     if (of < p->rows) add_row(p, m->value, of, p->limit_sign[limit], column);
     else column[of - p->rows] = p->limit_sign[limit];
-    substitute(p, m->K, m->inverse, column);
+    while (from < p->size && column[from] == 0) from++;
+    substitute_forward(p, m->K, column, from);
+    for (int i = from; i < p->size; i++) scaled[i] = m->inverse[i] * column[i];
     m->hand[n] = limit, m->kind[n] = kind, m->dual[n] = dual;
     for (int j = 0; j <= n; j++)
-        m->schur[j * HAND + n] = m->schur[n * HAND + j] = limit_times(p, m, m->hand[j], column);
+        m->schur[j * HAND + n] = m->schur[n * HAND + j]
+            = dot(m->column + (size_t)j * width + from, scaled + from, p->size - from);
+}
+
+/* d -= inv(K) C'z of a limit's multiplier for every one at hand. */
+static void subtract_columns(const struct program *p, struct memory *m, const double *z, double *d)
+{
+    double *sum = m->scaled;
+    memset(sum, 0, p->size * sizeof(double));
+    for (int i = 0; i < m->count[0]; i++)
+        if (z[i] != 0) add(sum, z[i], m->column + (size_t)i * (p->size + LANES), p->size);
+    substitute_back(p, m->K, m->inverse, sum);
+    add(d, -1, sum, p->size);
 }
 
 /* v of the limits that hold becomes inv(S) v. */
@@ -575,14 +620,21 @@ static void solve_small(const struct memory *m, double *v)
     }
 }
 
-/* Factors of S of the limits that hold. */
-static int factorise_small(struct memory *m)
+/* Factors of S of the limits that hold: in the order of the last ones, whose rows stay up to the first that is gone, then
+others. Adds to the work. */
+static int factorise_small(struct memory *m, struct result *r)
 {
-    int n = 0;
+    int n = 0, same = 0, known[HAND] = {0};
+    for (int i = 0; i < m->count[1]; i++) {
+        int at = m->place[i];
+        if (m->kind[at] != HOLDS) continue;
+        same += n == i, known[at] = 1, m->place[n++] = at;
+    }
     for (int i = 0; i < m->count[0]; i++)
-        if (m->kind[i] == HOLDS) m->place[n++] = i;
+        if (m->kind[i] == HOLDS && !known[i]) m->place[n++] = i;
     m->count[1] = n;
-    for (int i = 0; i < n; i++) {
+    r->work += FEW + (double)n * n * n - (double)same * same * same;
+    for (int i = same; i < n; i++) {
         double *row = m->cholesky + i * HAND;
         for (int j = 0; j <= i; j++) {
             const double *other = m->cholesky + j * HAND;
@@ -657,8 +709,7 @@ static int settle(const struct program *p, struct memory *m, struct result *r)
 {
     double share = SHARE;
     while (r->work < WORK) {
-        if (!factorise_small(m)) return 0;
-        r->work += FEW + (double)m->count[1] * m->count[1] * m->count[1];
+        if (!factorise_small(m, r)) return 0;
         double length = 1;
         int inside = move_multipliers(p, m, &length);
         if (inside && !let_hold(m, share)) return 1;
@@ -672,18 +723,15 @@ static void move_at_hand(const struct program *p, struct memory *m)
 {
     memcpy(m->d, m->step, p->size * sizeof(double));
     memset(m->z, 0, p->limits * sizeof(double));
-    for (int i = 0; i < m->count[0]; i++)
-        if (m->dual[i] != 0) {
-            m->z[m->hand[i]] = m->dual[i];
-            add(m->d, -m->dual[i], m->column + (size_t)i * (p->size + LANES), p->size);
-        }
+    for (int i = 0; i < m->count[0]; i++) m->z[m->hand[i]] = m->dual[i];
+    subtract_columns(p, m, m->dual, m->d);
 }
 
 /* Takes limits to hand that d exceeds more than at the times before and after; their number, or -1 if they are too
 many. */
 static int take_exceeded(const struct program *p, struct memory *m, struct result *r)
 {
-    int taken = 0;
+    int taken = 0, room = m->count[0] ? TAKEN : FIRST;
     double *by = m->side, *most = m->residual;
     limits_times(p, m, m->d, by);
     for (int k = 0; k < p->limits; k += LANES) AT(by, k) -= AT(m->b, k);
@@ -694,28 +742,27 @@ static int take_exceeded(const struct program *p, struct memory *m, struct resul
         if (after >= 0) most[by[k] < by[after] ? k : after] = -INFINITY;
     }
     r->residual = 0;
+    for (int k = 0; k < p->limits; k++) taken += most[k] > EXACT, r->residual = fmax(r->residual, most[k]);
+    if (taken > room || taken > HAND - m->count[0]) return -1;
     for (int k = 0; k < p->limits; k++)
-        if (most[k] > EXACT) {
-            if (m->count[0] == HAND || taken == TAKEN) return -1;
-            r->residual = fmax(r->residual, most[k]), take(p, m, k, MEETS, 0), taken++;
-        }
+        if (most[k] > EXACT) take(p, m, k, MEETS, 0);
     return taken;
 }
 
-/* Solve the quadratic program with few of its limits at hand; -1 if it is not convex without limits, or many hold. */
-static int solve_at_hand(const struct program *p, struct memory *m, const struct settings *s, double deadline,
-                         struct result *r)
+/* Solve the program of the factors of K, from the limits at hand. It has the squares of limits in m->by, and at a price
+that of the distance from m->centre. -1 if too many limits hold, or if it is not convex without them. */
+static int minimise_at_hand(const struct program *p, struct memory *m, double price, double deadline, struct result *r)
 {
     int before = m->count[0], taken = 0;
-    r->work = 0;
     r->residual = INFINITY;
     m->count[0] = m->count[1] = 0;
-    memcpy(m->K, m->base, p->envelope * sizeof(double));
-    if (!factorise(p, m->K, m->inverse)) return -1;
     for (int i = 0; i < p->size; i++)
         if (m->inverse[i] > SOFT) return -1;
     memset(m->d, 0, p->size * sizeof(double)), memset(m->z, 0, p->limits * sizeof(double));
     gradients(p, m);
+    for (int k = 0; k < p->limits; k++) m->side[k] = m->by[k] * m->b[k];
+    add_limits(p, m, m->side, m->rhs);
+    for (int k = 0; k < p->variables; k++) m->rhs[p->place[k]] += price * m->centre[p->place[k]];
     memcpy(m->step, m->rhs, p->size * sizeof(double));
     substitute(p, m->K, m->inverse, m->step);
     for (int i = 0; i < before; i++)
@@ -729,7 +776,12 @@ static int solve_at_hand(const struct program *p, struct memory *m, const struct
         r->iterations++;
         taken = take_exceeded(p, m, r);
     } while (taken > 0);
-    if (taken < 0) return -1;
+    return taken < 0 ? -1 : SOLVED;
+}
+
+/* Brings the residuals of the program of `base` down to the tolerance; -1 if d is not its solution. */
+static int refine(const struct program *p, struct memory *m, const struct settings *s, struct result *r)
+{
     for (int k = 0; k < 3; k++) {
         r->residual = gradients(p, m);
         if (r->residual < LOOSER * s->tolerance) return SOLVED;
@@ -737,6 +789,74 @@ static int solve_at_hand(const struct program *p, struct memory *m, const struct
         add(m->d, 1, m->rhs, p->size);
     }
     return -1;
+}
+
+static void square_held(const struct program *p, struct memory *m)
+{
+    memset(m->by, 0, p->limits * sizeof(double));
+    for (int i = 0; i < m->count[0]; i++)
+        if (m->kind[i] == HOLDS) m->by[m->hand[i]] = STIFF;
+}
+
+/* Whether all limits whose squares are in K hold. */
+static int all_hold(const struct program *p, const struct memory *m)
+{
+    int released = 0;
+    for (int k = 0; k < p->limits; k++) released += m->by[k] != 0;
+    for (int i = 0; i < m->count[0]; i++) released -= m->by[m->hand[i]] != 0 && m->kind[i] == HOLDS;
+    return !released;
+}
+
+/* The price of a square of the distance from `centre` that makes the program convex; factors with it. */
+static int factorise_with_price(const struct program *p, struct memory *m, double *price)
+{
+    for (; *price < MOST; *price *= 10) {
+        memcpy(m->K, m->base, p->envelope * sizeof(double));
+        raise_diagonal(p, m->K, *price);
+        if (factorise(p, m->K, m->inverse)) return 1;
+    }
+    return 0;
+}
+
+/* Solve a program that is not convex without its limits. With squares of the excess of those that hold at its minimum it
+is convex, and has the same minimum. They are found by proximal steps: minima with a price of the distance from the last
+one. If there are none, the price of the distance from d = 0 stays. */
+static int convexify(const struct program *p, struct memory *m, const struct settings *s, double deadline,
+                     struct result *r)
+{
+    double price = RAISE, further = 0;
+    int status = SOLVED;
+    memset(m->centre, 0, p->size * sizeof(double));
+    for (int tries = 0, squares = 0; tries < TRIES; tries++) {
+        if (squares) square_held(p, m), squares = factorise_with_squares(p, m);
+        if (!squares) {
+            memset(m->by, 0, p->limits * sizeof(double));
+            if (!factorise_with_price(p, m, &price)) return -1;
+        }
+        status = minimise_at_hand(p, m, squares ? 0 : price, deadline, r);
+        if (status != SOLVED) return status;
+        if (squares && all_hold(p, m)) return refine(p, m, s, r);
+        if (!squares && m->count[1] == 0) break;
+        further = squares ? 0 : fmin(2 * further + (tries > 0), 3);
+        for (int i = 0; i < p->size; i++) m->centre[i] = m->d[i] + further * (m->d[i] - m->centre[i]);
+        squares = 1;
+    }
+    memset(m->by, 0, p->limits * sizeof(double));
+    raise_diagonal(p, m->base, price), r->raised++;
+    factorise_with_squares(p, m);
+    status = minimise_at_hand(p, m, 0, deadline, r);
+    return status == SOLVED ? refine(p, m, s, r) : status;
+}
+
+/* Solve the quadratic program with few of its limits at hand; -1 if many hold. */
+static int solve_at_hand(const struct program *p, struct memory *m, const struct settings *s, double deadline,
+                         struct result *r)
+{
+    r->work = 0;
+    memset(m->by, 0, p->limits * sizeof(double)), memset(m->centre, 0, p->size * sizeof(double));
+    if (!factorise_with_squares(p, m)) return convexify(p, m, s, deadline, r);
+    int status = minimise_at_hand(p, m, 0, deadline, r);
+    return status == SOLVED ? refine(p, m, s, r) : status;
 }
 
 /* The limits that hold or are exceeded at the end of the primal-dual method are at hand next time. */
@@ -864,10 +984,13 @@ static void find_gains(const struct program *p, struct memory *m, struct result 
         memset(m->step, 0, p->size * sizeof(double));
         m->step[p->equation_place[at]] = 1 / p->size_g[p->equation[at]];
         substitute(p, m->K, m->inverse, m->step);
-        for (int i = 0; i < m->count[1]; i++) m->small[i] = limit_times(p, m, m->hand[m->place[i]], m->step);
-        solve_small(m, m->small);
-        for (int i = 0; i < m->count[1]; i++)
-            add(m->step, -m->small[i], m->column + (size_t)m->place[i] * (p->size + LANES), p->size);
+        if (m->count[1] > 0) {
+            for (int i = 0; i < m->count[1]; i++) m->small[i] = limit_times(p, m, m->hand[m->place[i]], m->step);
+            solve_small(m, m->small);
+            memset(m->next, 0, m->count[0] * sizeof(double));
+            for (int i = 0; i < m->count[1]; i++) m->next[m->place[i]] = m->small[i];
+            subtract_columns(p, m, m->next, m->step);
+        }
         for (int j = 0; j < p->torques; j++)
             m->gains[j * p->starts + k] = row_times(p, m->value, p->torque[j], m->step) * p->size_g[p->torque[j]];
     }
