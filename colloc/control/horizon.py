@@ -107,10 +107,10 @@ def measured_names(problem: Problem) -> list[str]:
 
 
 def first_state(problem: Problem) -> np.ndarray:
-    """Values that a problem states at the start, zeros where it states none."""
-    sizes = {"q": problem.model.n_q, "qd": problem.model.n} | {state.name: state.size for state in problem.states}
-    values = {name: np.zeros(size) for name, size in sizes.items()}
-    values["q"] = problem.model.neutral.copy()
+    """Values that a problem states at the start, else guesses of states and joints that are still, within bounds."""
+    rest = {"q": problem.model.neutral, "qd": np.zeros(problem.model.n)}
+    values = {name: np.clip(value, *problem.limits(name)) for name, value in rest.items()}
+    values |= {state.name: np.clip(state.guess, state.lower, state.upper) for state in problem.states}
     for end in (end for ends in problem.end_values.values() for end in ends):
         if end.s == 0 and end.quantity in values:
             values[end.quantity][end.index] = end.value

@@ -11,6 +11,7 @@ import pytest
 
 import colloc as co
 from colloc.control.native import _segments
+from colloc.models.arm26 import arm26
 from colloc.models.cart_pole import cart_pole
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
@@ -554,6 +555,16 @@ def test_states_and_signals_are_those_of_ipopt():
         assert tick.cost == pytest.approx(other.cost, rel=1e-5)
         np.testing.assert_allclose(tick.plan.at(0.3).motor, other.at(0.3).motor, atol=1e-3)
         assert tick.gains.shape == (1, 3)
+
+
+def test_a_start_that_is_not_stated_is_within_bounds():
+    model, six = arm26()
+    pulling = co.muscles.Muscles(model, six, reserves={"shoulder": 20.0, "elbow": 5.0})
+    near = co.integral(lambda now: ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve) + 30 * (now.q[1] - 1) ** 2)
+    bend = co.Problem(model, 0.3, near, [co.initial(q=(0.0, 0.9), qd=0.0)], parts=[pulling])
+    tick = co.control.receding(bend, co.Radau(6), tick=0.01)((0.0, 0.9), 0.0)  # activations are at least 0.01
+    assert tick.trusted, tick.message
+    assert (tick.parameters[4:] >= 0.01).all()
 
 
 def test_a_state_that_is_not_measured_is_that_of_the_plan():
