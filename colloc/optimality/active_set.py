@@ -102,11 +102,15 @@ class SharpOptimum(ActiveSet):
         Multipliers of the rows, zero for inactive rows; positive at an upper bound.
     scale : Scale
         Scale of the cost and the rows.
+    unsure : ndarray of bool, shape (n_g + n_x,), optional
+        Mask of rows, then variables, whose distance from a bound and multiplier are small and of similar size: the
+        barrier that is left does not show which of the two vanishes.
     """
 
     x: np.ndarray
     multipliers: np.ndarray
     scale: Scale
+    unsure: np.ndarray | None = None
 
     def without(self, rows: np.ndarray) -> SharpOptimum:
         """The optimum with some rows released, ndarray of bool, shape (n_g,)."""
@@ -129,14 +133,16 @@ def sharp_optimum(solution: BaseSolution, nlp: BaseNLP | None = None) -> SharpOp
         (row_values(nlp.constraints, x, p), *nlp.bounds_g, by_row, nlp.scale_g),
         (x, nlp.lower, nlp.upper, by_variable, nlp.scale_x),
     ]
-    sides, weak = [], []
+    sides, weak, unsure = [], [], []
     for values, lower, upper, push, size in parts:
         values, lower, upper, push = values / size, lower / size, upper / size, push * size / scale.cost
         sides.append(_sides(values, lower, upper, push, 1.0))
-        near = np.minimum(upper - values, values - lower)
-        weak.append((lower < upper) & (np.maximum(np.abs(push), near) < _WEAK))
+        near, push = np.minimum(upper - values, values - lower), np.abs(push)
+        weak.append((lower < upper) & (np.maximum(push, near) < _WEAK))
+        small, large = np.minimum(push, np.abs(near)), np.maximum(push, np.abs(near))
+        unsure.append((lower < upper) & (large < _NEAR) & (large < _STRONG * small))
     by_row = np.where(sides[0] != 0, by_row, 0.0)
-    return SharpOptimum(sides[0], sides[1], weak[0], weak[1], x, by_row, scale)
+    return SharpOptimum(sides[0], sides[1], weak[0], weak[1], x, by_row, scale, np.append(*unsure))
 
 
 def _sharpened(solution: BaseSolution, nlp: BaseNLP) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

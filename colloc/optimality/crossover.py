@@ -23,7 +23,8 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     limit on a fine grid may have more rows near it than there are variables. Such bounds are left out at first. Then
     the one that a step of Newton's method violates most is added, or one whose multiplier has the wrong sign is left
     out again, until neither exists. Bounds stay weak that hold without a multiplier up to rounding, and all do if the
-    steps lead elsewhere or in a circle.
+    steps lead elsewhere or in a circle. Where a solver has left a larger barrier, so do bounds that it leaves open if
+    the optimum with its active bounds is elsewhere.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     given = KKTSystem(nlp, parameters, optimum)
     weak = np.append(optimum.weak_rows, optimum.weak_variables)
     if not weak.any():
-        return given
+        return _in_doubt(given) if optimum.unsure is not None and optimum.unsure.any() else given
     lower, upper = (np.append(*pair) for pair in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     size, rows = np.append(nlp.scale_g, nlp.scale_x), nlp.n_g
     sides = np.where(weak, 0, np.append(optimum.rows, optimum.variables))
@@ -66,3 +67,13 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
                 ),
             )
     return given
+
+
+def _in_doubt(system: KKTSystem) -> KKTSystem:
+    """The conditions of an optimum, with unsure bounds called weak if a step of Newton's method leads elsewhere."""
+    optimum, nlp = system.optimum, system.nlp
+    x, *_ = system.newton_step()
+    if (np.abs(x - optimum.x) <= _MOVED * nlp.scale_x).all():
+        return system
+    rows, variables = np.split(optimum.unsure, [nlp.n_g])
+    return KKTSystem(nlp, system.parameters, replace(optimum, weak_rows=rows, weak_variables=variables))

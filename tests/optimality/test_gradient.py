@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.arm26 import arm26
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
@@ -154,6 +155,27 @@ def test_a_derivative_on_one_side_is_said():
     first = co.optimality.optimum_function(touching, lambda now: now.z[0], "mass", 0.5)
     with pytest.warns(co.support.InputWarning, match="one-sided"):
         first.with_pullback([1.0])
+
+
+def test_a_derivative_that_differs_from_that_of_optima_is_said():
+    """Rates of activations at which the barrier of the solver stays: the derivative is off by three percent."""
+    model, six = arm26()
+    pulling = co.muscles.Muscles(model, six, reserves={"shoulder": 20.0, "elbow": 5.0})
+
+    def cost(now: Any) -> ca.SX:
+        still = 30 * (now.q[1] - 1.0) ** 2 + 30 * now.q[0] ** 2 + 0.1 * ca.sumsqr(now.qd)
+        return ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve) + still
+
+    bend = co.Problem(model, 0.3, co.integral(cost), [co.initial(q=(0.0, 0.7), qd=0.0)], parts=[pulling])
+    solution = co.solve(bend, co.Radau(8), progress=False)
+    by = ["mass of body 'forearm'", "initial q[elbow]"]
+    place = co.optimality.optimum_function(solution, lambda now: ca.vertcat(now.q, now.activation[0]), by, 0.1)
+    with pytest.warns(co.support.InputWarning, match="one-sided: activation, BICshort falls"):
+        place.with_pullback([1.49772417, 0.69515565])
+    values, way = np.array([1.56198831, 0.70565017]), np.array([0.1, 0.05])
+    _, pullback = place.with_pullback(values)  # and nothing is said where it is right
+    change = (place(values + 1e-4 * way) - place(values - 1e-4 * way)) / 2e-4
+    assert pullback(np.array([0.0, 1.0, 0.0])) @ way == pytest.approx(change[1], rel=1e-5)
 
 
 def test_values_without_an_optimum_are_an_error(at_limits: co.optimality.OptimumFunction):
