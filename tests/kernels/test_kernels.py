@@ -21,6 +21,7 @@ from colloc.kernels.operations import EXPRESSIONS, FUNCTIONS, vector_names
 from colloc.kernels.options import compiler_command, lane_count, thread_count
 from colloc.kernels.source import interpreter_source
 from colloc.support.checks import InputError
+from tests.platforms import needs_unix
 
 WIDEST = lane_count(Compile(), inspect(compiler_command(Compile())).macros)
 LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= WIDEST]
@@ -63,6 +64,8 @@ BINARY = {
     "or": ca.logic_or,
     "if_else": lambda x, y: ca.if_else(x > y, x, y - 1),
 }
+# CasADi for Windows has these from MinGW-w64: they lose the sign of a zero, and asinh is undefined at 1e300.
+BY_NUMPY = {"asinh": np.arcsinh, "atanh": np.arctanh} if sys.platform == "win32" else {}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -121,6 +124,9 @@ def test_every_operation(lanes):
         inputs = [np.ascontiguousarray(values).reshape(-1, 1) for values in pair]
         (found,), (expected,) = library.evaluate("all", inputs), columns(function, inputs)
         for k, name in enumerate([*UNARY, *BINARY]):
+            if name in BY_NUMPY:
+                with np.errstate(all="ignore"):
+                    expected[:, k] = BY_NUMPY[name](inputs[0][:, 0])
             np.testing.assert_allclose(found[:, k], expected[:, k], rtol=1e-14, atol=1e-300, err_msg=name)
             zero = (expected[:, k] == 0) & (name not in ("fmin", "fmax"))  # C leaves open which zero is the lesser
             np.testing.assert_array_equal(np.signbit(found[zero, k]), np.signbit(expected[zero, k]), err_msg=name)
@@ -263,6 +269,7 @@ def test_external_has_columns_of_slices(sums):
 
 
 def test_external_after_its_file_was_evicted(tmp_path):
+    needs_unix("files that can be removed while they are loaded")
     x = ca.SX.sym("x", 2)
     library = make({"f": Kernel(ca.Function("f", [x], [x**2]))}, Compile(cache=tmp_path))
     library.path.unlink()
