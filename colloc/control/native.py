@@ -43,14 +43,13 @@ class _Tables(ctypes.Structure):
         "values", "unknowns", "parameters", "measured", "torques", "curves",
     )  # fmt: skip
     numbers = (
-        "size_x", "size_g", "jacobian_by", "hessian_by", "limit_sign", "limit", "weight", "least", "most", "low",
-        "high", "shift", "rest",
+        "size_x", "size_g", "limit_sign", "limit", "weight", "least", "most", "low", "high", "shift", "rest",
     )  # fmt: skip
     arrays = (
         "variable", "place", "size_x", "size_g", "group", "limited", "segment", "segment_first", "segment_length",
-        "segment_value", "jacobian_to", "jacobian_by", "hessian_to", "hessian_by", "equation", "equation_place",
-        "first", "row_start", "limit_of", "limit_after", "limit_sign", "limit", "weight", "torque", "least", "most",
-        "low", "high", "points", "width", "point", "shift", "rest",
+        "segment_value", "jacobian_to", "hessian_to", "equation", "equation_place", "first", "row_start", "limit_of",
+        "limit_after", "limit_sign", "limit", "weight", "torque", "least", "most", "low", "high", "points", "width",
+        "point", "shift", "rest",
     )  # fmt: skip
     _fields_ = (*((n, _INT) for n in sizes), *((n, _POINTER) for n in arrays), ("cost", _DOUBLE))
 
@@ -136,19 +135,20 @@ class NativeStep:
         entries = _by_row(row, of_variable[column], nlp.n_g)
         place, equation_place = place_order(times_of_variables(plan)[variable], [entries[r] for r in equation])
         t: dict[str, Any] = {
-            "variable": variable, "place": place, "size_x": nlp.scale_x[variable], "size_g": scale.rows,
-            "equation": equation, "equation_place": equation_place, "cost": scale.cost,
+            "variable": variable, "place": place, "size_x": np.zeros(variable.size + equation.size + _LANES),
+            "size_g": scale.rows, "equation": equation, "equation_place": equation_place, "cost": scale.cost,
         }  # fmt: skip
+        t["size_x"][place] = nlp.scale_x[variable]
         t |= _limits(nlp, scale.rows, variable, place, price)
         chunks = _chunks(nlp)
         t |= _groups(chunks, t["limit_of"][t["limit_sign"] != 0], nlp.n_g)
         t |= _segments(chunks, [np.unique(place[seen]) for seen in entries])
-        t["jacobian_to"], t["jacobian_by"] = _jacobian(t, nlp, row, of_variable[column])
+        t["jacobian_to"] = _jacobian(t, nlp, row, of_variable[column])
         second = [of_variable[k] for k in _triplet(self.nlp.hess_lag.sparsity_out(0))]
         first = _envelope(t, *second)
         widths = np.arange(first.size) - first + 2 * _LANES
         t["first"], t["row_start"] = first, np.cumsum(widths) - widths - first
-        t["hessian_to"], t["hessian_by"] = _hessian(t, *second)
+        t["hessian_to"] = _hessian(t, *second)
         t |= _of_ticks(plan, tick)
         t |= {
             "size": first.size, "variables": variable.size, "rows": nlp.n_g, "equations": equation.size,
@@ -301,14 +301,14 @@ def _pieces(run: np.ndarray) -> list[np.ndarray]:
     return np.split(run, np.flatnonzero(np.diff((run - run[0]) // _SPARE)) + 1)
 
 
-def _jacobian(t: dict[str, Any], nlp: Any, row: np.ndarray, variable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where every entry of the Jacobian goes, and its factor."""
+def _jacobian(t: dict[str, Any], nlp: Any, row: np.ndarray, variable: np.ndarray) -> np.ndarray:
+    """Where every entry of the Jacobian goes."""
     to, free = np.full(row.size, -1), np.flatnonzero(variable >= 0)
     key = np.repeat(np.arange(nlp.n_g), np.diff(t["segment"])) * (1 << 32) + t["segment_first"]
     at = t["place"][variable[free]].astype(np.int64)
     segment = np.searchsorted(key, row[free] * (1 << 32) + at, side="right") - 1
     to[free] = t["segment_value"][segment] + at - t["segment_first"][segment]
-    return to, np.where(variable >= 0, t["size_x"][variable], 0.0) / t["size_g"][row]
+    return to
 
 
 def _limits(nlp: Any, size: np.ndarray, variable: np.ndarray, place: np.ndarray, price: float) -> dict[str, Any]:
@@ -369,9 +369,9 @@ def _places_of_row(t: dict[str, Any], row: Any) -> np.ndarray:
     return places[places < t["variable"].size + t["equation"].size]
 
 
-def _hessian(t: dict[str, Any], row: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where every entry of the upper triangle of the Hessian goes, and its factor."""
+def _hessian(t: dict[str, Any], row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Where every entry of the upper triangle of the Hessian goes."""
     free = (row >= 0) & (column >= 0)
     i, j = t["place"][row].astype(int), t["place"][column].astype(int)
     to = t["row_start"][np.maximum(i, j)] + np.minimum(i, j)
-    return np.where(free, to, -1), np.where(free, t["size_x"][row] * t["size_x"][column], 0.0)
+    return np.where(free, to, -1)

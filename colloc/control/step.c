@@ -87,7 +87,8 @@ struct program {
     int32_t torques, curves;       /* rows of torques; tables of control points */
     const int32_t *variable;       /* (n) entry of x */
     const int32_t *place;          /* (n) in the linear system */
-    const double *size_x, *size_g; /* (n), (m); natural sizes */
+    const double *size_x;          /* (N) natural sizes of variables by place, zeros of equations */
+    const double *size_g;          /* (m) natural sizes of rows */
     const int32_t *group;          /* (groups + 1) first row of every group, by number among the limited rows */
     const int32_t *limited;        /* rows that have limits, group after group */
     const int32_t *segment;        /* (m + 1) first segment of every row */
@@ -95,9 +96,7 @@ struct program {
     const int32_t *segment_length; /* padded */
     const int32_t *segment_value;  /* first value */
     const int32_t *jacobian_to;    /* (jacobian) value of a segment, -1 of a fixed variable */
-    const double *jacobian_by;     /* factor into natural sizes */
     const int32_t *hessian_to;     /* (hessian) entry of the envelope, -1 of a fixed variable */
-    const double *hessian_by;      /* without the scale of the cost */
     const int32_t *equation;       /* (equations) row */
     const int32_t *equation_place; /* (equations) */
     const int32_t *first;          /* (N) first column of every row of the envelope */
@@ -354,15 +353,25 @@ static int linearise(const struct program *p, struct memory *m, const struct fun
         || !all_finite(m->jacobian, p->jacobian) || !all_finite(m->hessian, p->hessian))
         return 0;
     for (int k = 0; k < p->jacobian; k++)
-        if (p->jacobian_to[k] >= 0) m->value[p->jacobian_to[k]] = m->jacobian[k] * p->jacobian_by[k];
+        if (p->jacobian_to[k] >= 0) m->value[p->jacobian_to[k]] = m->jacobian[k];
+    for (int row = 0; row < p->rows; row++)
+        for (int k = p->segment[row]; k < p->segment[row + 1]; k++) {
+            double *c = m->value + p->segment_value[k], by = 1 / p->size_g[row];
+            const double *size = p->size_x + p->segment_first[k];
+            for (int j = 0; j < p->segment_length[k]; j += LANES) AT(c, j) *= by * READ(size, j);
+        }
     memset(m->base, 0, p->envelope * sizeof(double));
     for (int k = 0; k < p->hessian; k++)
-        if (p->hessian_to[k] >= 0) m->base[p->hessian_to[k]] += m->hessian[k] * p->hessian_by[k] / p->cost;
+        if (p->hessian_to[k] >= 0) m->base[p->hessian_to[k]] = m->hessian[k];
+    for (int i = 0; i < p->size; i++) {
+        double *row = m->base + p->row_start[i], by = p->size_x[i] / p->cost;
+        for (int j = p->first[i]; j <= i; j += LANES) AT(row, j) *= by * READ(p->size_x, j);
+    }
     memset(m->slope, 0, p->size * sizeof(double));
     for (int k = 0; k < p->variables; k++) {
         int i = p->place[k];
         m->base[p->row_start[i] + i] += REGULAR;
-        m->slope[i] = m->gradient[p->variable[k]] * p->size_x[k] / p->cost;
+        m->slope[i] = m->gradient[p->variable[k]] * p->size_x[i] / p->cost;
     }
     for (int e = 0; e < p->equations; e++) {
         int row = p->equation[e], i = p->equation_place[e];
@@ -896,7 +905,8 @@ static double measure(const struct program *p, struct memory *m, const double *x
         int row = p->limited[k];
         m->item[row] = m->g[row] / p->size_g[row];
     }
-    for (int k = 0; k < p->variables; k++) m->item[p->rows + p->place[k]] = x[p->variable[k]] / p->size_x[k];
+    for (int k = 0; k < p->variables; k++)
+        m->item[p->rows + p->place[k]] = x[p->variable[k]] / p->size_x[p->place[k]];
     for (int e = 0; e < p->equations; e++) {
         int row = p->equation[e];
         m->gap[e] = m->g[row] / p->size_g[row] - target[e];
@@ -936,8 +946,8 @@ static int advance(const struct program *p, struct memory *m, const struct funct
     for (int k = 0; k < p->variables; k++) r->change = fmax(r->change, fabs(m->d[p->place[k]]));
     for (int tries = 0; tries < 4; tries++, length *= 0.3) {
         for (int k = 0; k < p->variables; k++) {
-            int i = p->variable[k];
-            m->trial[i] = m->x[i] + length * p->size_x[k] * m->d[p->place[k]];
+            int i = p->variable[k], at = p->place[k];
+            m->trial[i] = m->x[i] + length * p->size_x[at] * m->d[at];
         }
         f->evaluate(f->values);
         merit = *m->f / p->cost + measure(p, m, m->trial, target, of_equations, r);
