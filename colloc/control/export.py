@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,24 @@ import casadi as ca
 import numpy as np
 
 from colloc.control.c_code import UNUSED
-from colloc.control.horizon import measured_names, state_names
-from colloc.control.native import NativeStep, Settings
+from colloc.control.horizon import MEASURED, Plan, measured_names, state_names
+from colloc.control.native import FUNCTIONS, SOURCE, NativeSchedule, NativeStep, Settings
 from colloc.control.receding import Receding
+from colloc.control.schedule import ELAPSED, PlanShift
 from colloc.kernels import Compile
+from colloc.problem import Problem
 from colloc.support.checks import InputError, instance, quoted, spelt
 from colloc.support.files import check_path, check_writable, write_atomically
+from colloc.support.lazy import cached_property
 
-_RECORDED = 5  # ticks that the test repeats
+_RECORDED = 5  # ticks that the test repeats; of phases a whole cycle, and the first tick of the next one
 _SAME = 1e-9  # relative difference of torques that the test accepts: compilers round differently
 _LICENCE = "/* Written by colloc (MIT License, the colloc authors) for one controller. */\n"
-_FUNCTIONS = ("all", "values")
+_PREFIX = "controller_"
+# Arrays of which nothing is read that a tick has not written: programs of phases share them.
+_SHARED = ("jacobian", "hessian", "base", "K", "column", "schur", "cholesky")
+_BYTES = {"double": 8, "int32_t": 4}
+_SMALL = 0.02  # share of the memory of arrays that the header does not name
 
 _HEADER = """#ifndef CONTROLLER_H
 #define CONTROLLER_H
@@ -34,6 +42,9 @@ _HEADER = """#ifndef CONTROLLER_H
 #define CONTROLLER_GAINS {gains} /* {gain_names} */
 #define CONTROLLER_PARAMETERS {parameters} /* {parameter_names} */
 #define CONTROLLER_TICK {tick} /* s */
+{phases}
+/* Memory beside the code: {constant} bytes of constants and {memory} bytes that are written, of which
+{arrays}. */
 
 /* Of the last step of a tick: 0 solved, 1 too many iterations, 2 no minimum nearby, 3 a function is not finite, 4 the
 deadline came first, 5 state or parameters are not finite. Without a step, torques are those of the last plan. */
@@ -44,7 +55,7 @@ struct controller_answer {{
     double gap, excess, change, cost, seconds;          /* residual of equations, excess of limits: in natural sizes */
 }};
 
-/* The first plan and its parameters. */
+/* The first plan and its parameters, at the beginning of the first phase. */
 void controller_begin(void);
 
 /* Moves the plan on by so many ticks and improves it from the measured state; returns the status. It allocates no
@@ -62,7 +73,7 @@ _GLUE = """#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "tables.h"
 
 typedef int function(const double **arg, double **res, int *iw, double *w, int mem);
-function {prefix}all, {prefix}values;
+function {names};
 
 struct call {{
     function *function;
@@ -78,15 +89,11 @@ static void evaluate(void *given)
     call->function(call->arg, call->res, iw, w, 0);
 }}
 
-static struct call all = {{{prefix}all, {{x, p, lam_f, lam_g}}, {{f, gradient, g, jacobian, hessian}}}};
-static struct call values = {{{prefix}values, {{trial, p}}, {{f, g}}}};
-static const struct functions functions = {{evaluate, &all, &values}};
-
+{calls}
+{horizons}
 void controller_begin(void)
 {{
-    memcpy(x, table_x, sizeof x), memcpy(trial, table_x, sizeof trial);
-    memcpy(p, table_p, sizeof p), memcpy(lam_g, table_lam_g, sizeof lam_g);
-    *lam_f = 1;
+    for (size_t k = 0; k < sizeof horizons / sizeof *horizons; k++) begin_horizon(&horizons[k]);{begin}
 }}
 
 int controller_tick(int ticks, const double state[], const double parameters[], double seconds,
@@ -94,17 +101,31 @@ int controller_tick(int ticks, const double state[], const double parameters[], 
 {{
     struct settings settings = {settings};
     struct result r;
-    static double given[sizeof p / sizeof *p];
-    memcpy(given, p, sizeof p), memcpy(given, parameters, CONTROLLER_PARAMETERS * sizeof(double));
-    settings.seconds = seconds;
-    receding_tick(&program, &memory, &functions, table_target, &settings, ticks, state, given, &r);
+    static double given[{parameters}];
+    settings.seconds = seconds;{move}
+    const struct memory *m = h->memory;
+    memcpy(given, m->p, h->program->parameters * sizeof *given);
+    memcpy(given, parameters, CONTROLLER_PARAMETERS * sizeof *given);
+    {tick};
     answer->status = r.status, answer->steps = r.steps, answer->iterations = r.iterations;
-    memcpy(answer->tau, tau, sizeof answer->tau), memcpy(answer->gains, gains, sizeof answer->gains);
+    memcpy(answer->tau, m->tau, sizeof answer->tau), memcpy(answer->gains, m->gains, sizeof answer->gains);
     answer->gap = r.gap, answer->excess = r.excess, answer->change = r.change;
     answer->cost = r.cost, answer->seconds = r.seconds;
     return r.status;
 }}
 """
+
+# Lines of the template without phases, and with them.
+_ALONE = {
+    "begin": "",
+    "move": "\n    const struct horizon *h = horizons;",
+    "tick": "receding_tick(h, &settings, ticks, state, given, &r)",
+}
+_OF_PHASES = {
+    "begin": "\n    place = (struct place){0, 0, 0};",
+    "move": "\n    schedule_move(&schedule, &place, ticks);\n    const struct horizon *h = &horizons[place.phase];",
+    "tick": "schedule_tick(&schedule, &place, &settings, state, given, &r)",
+}
 
 _MAIN = """/* Repeats ticks that were recorded in Python; fails if torques differ by more than {same} of their size. */
 
@@ -154,6 +175,9 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     ``controller.h`` declares ``controller_begin`` and ``controller_tick``. ``main.c`` repeats recorded ticks, and
     ``CMakeLists.txt`` builds and tests all. The plan is the first one of the controller.
 
+    A schedule of phases has a program for every phase, and the next one takes over the plan where a phase ends. The
+    header says how much memory there is, and ``main.c`` repeats a whole cycle.
+
     Parameters
     ----------
     controller : Receding
@@ -163,7 +187,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        For a folder that cannot be written.
+        For a folder that cannot be written, and phases with different joints or `State` unknowns.
 
     See Also
     --------
@@ -179,8 +203,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     >>> sorted(os.listdir("hold"))
     ['CMakeLists.txt', 'controller.c', 'controller.h', 'functions.c', 'main.c', 'step.c', 'tables.h']
     """
-    if instance("controller", controller, Receding).schedule is not None:
-        raise InputError("a controller of phases cannot be written in C: state the schedule in one Problem")
+    _check_alike(instance("controller", controller, Receding))
     if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
         raise InputError(f"folder must be a path, got {quoted(folder)}")
     target = check_path(folder)
@@ -188,14 +211,15 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"folder {str(folder)!r} cannot be made: {error.strerror}") from error
-    native = _uncompiled(controller)
+    written = _Written.of(controller)
+    tables, memory, functions = _tables(written), _memory(written), _functions(written)
     texts = {
-        "controller.h": _header(controller, native),
-        "controller.c": _glue(controller, native),
-        "functions.c": _functions(native),
-        "tables.h": _tables(native),
-        "step.c": Path(__file__).with_name("step.c").read_text(encoding="utf-8"),
-        "main.c": _main(controller, native),
+        "controller.h": _header(written, tables.bytes + _bytes_of_constants(functions)),
+        "controller.c": _glue(written, tables.horizons),
+        "functions.c": functions,
+        "tables.h": "\n".join([*tables.lines, *memory]),
+        "step.c": SOURCE.read_text(encoding="utf-8"),
+        "main.c": _main(written),
         "CMakeLists.txt": _CMAKE,
     }
     for name, text in texts.items():
@@ -204,25 +228,109 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
         write_atomically(path, (licence + text).encode())
 
 
-def _uncompiled(controller: Receding) -> NativeStep:
-    """The steps of a controller with functions of CasADi alone, which it can write in C."""
-    first = controller.first
-    return NativeStep(
-        replace(first, program=replace(first.nlp, compile=Compile(inline=True))), controller.tick, controller.price
-    )
+def _first_problem(plan: Plan) -> Problem:
+    return plan.nlp.motions[0].problem
 
 
-def _header(controller: Receding, native: NativeStep) -> str:
-    sizes = native.tables
-    problem = controller.first.nlp.motions[0].problem
-    sizes_by_name = ((parameter.name, parameter.value.size) for parameter in problem.all_parameters[:-1])
-    names = [name if size == 1 else f"{name} ({size})" for name, size in sizes_by_name]
-    state = sizes["parameters"] - sizes["measured"]
+def _check_alike(controller: Receding) -> None:
+    """InputError for phases whose states or gains have other entries than those of the first one."""
+    entries = [(*state_names(problem), *measured_names(problem)) for problem in map(_first_problem, controller.plans)]
+    for k, names in enumerate(entries):
+        if controller.schedule is not None and names != entries[0]:
+            first, other = controller.schedule.names[0], controller.schedule.names[k]
+            raise InputError(
+                "phases in C must have the same joints and State unknowns: state those of "
+                f"{first!r} and {other!r} in both"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """A controller whose functions are those of CasADi alone, which it can write in C."""
+
+    controller: Receding
+    steps: list[NativeStep]
+    schedule: NativeSchedule | None
+
+    @classmethod
+    def of(cls, controller: Receding) -> _Written:
+        plans = [_uncompiled(plan) for plan in controller.plans]
+        steps = [NativeStep(plan, controller.tick, controller.price) for plan in plans]
+        schedule = controller.schedule
+        return cls(controller, steps, None if schedule is None else NativeSchedule(schedule, plans, steps))
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the user's parameters, and how many entries they have."""
+        places = self.controller.first.problem.parameter_places.items()
+        sizes = {name: part.stop - part.start for name, part in places if name not in (MEASURED, ELAPSED)}
+        return [name if size == 1 else f"{name} ({size})" for name, size in sizes.items()]
+
+    @property
+    def known(self) -> int:
+        """Entries of the user's parameters, which come first."""
+        return self.steps[0].tables["measured"] if self.schedule is None else self.schedule.numbers["elapsed"]
+
+    @cached_property
+    def functions(self) -> list[ca.Function]:
+        """The functions of all programs under their names in C."""
+        functions = []
+        for k, native in enumerate(self.steps):
+            for function in native.functions:
+                arguments = function.mx_in()
+                outputs = function.call(arguments, True, False)
+                functions.append(ca.Function(_name(function.name(), k), arguments, outputs))
+        return functions
+
+    @cached_property
+    def work(self) -> dict[str, int]:
+        """Sizes of what the functions work with."""
+        kinds = "sz_arg", "sz_res", "sz_iw", "sz_w"
+        return {kind: max(1, *(getattr(function, kind)() for function in self.functions)) for kind in kinds}
+
+    @cached_property
+    def memory(self) -> dict[str, tuple[str, int]]:
+        """Kind and size of all arrays that are written; those of a program have its number in their names."""
+        arrays: dict[str, tuple[str, int]] = {}
+        for k, native in enumerate(self.steps):
+            for name, array in native.memory.items():
+                place = _place(name, k)
+                arrays[place] = _kind(array), max(1, array.size, arrays.get(place, ("", 0))[1])
+        return arrays
+
+
+def _uncompiled(plan: Any) -> Plan:
+    phases = {name: replace(nlp, compile=Compile(inline=True)) for name, nlp in plan.nlp.phases.items()}
+    return replace(plan, program=plan.nlp.with_phases(phases))
+
+
+def _place(name: str, k: int) -> str:
+    """Name of an array of a program's memory."""
+    return f"shared_{name}" if name in _SHARED else f"memory_{k}_{name}"
+
+
+def _header(written: _Written, constant: int) -> str:
+    controller, sizes = written.controller, written.steps[0].tables
+    problem = _first_problem(controller.first)
+    arrays = {name: _BYTES[kind] * size for name, (kind, size) in written.memory.items()}
+    arrays |= {"w": 8 * written.work["sz_w"], "iw": 4 * written.work["sz_iw"]}
+    total = sum(arrays.values())
+    large = sorted((name for name, size in arrays.items() if size > _SMALL * total), key=lambda name: -arrays[name])
     return _HEADER.format(
-        torques=sizes["torques"], state=state, state_names=_listed(state_names(problem)), gains=sizes["starts"],
-        gain_names=_listed(measured_names(problem)), parameters=sizes["measured"], parameter_names=_listed(names),
-        tick=repr(controller.tick),
+        torques=sizes["torques"], state=sizes["parameters"] - sizes["measured"],
+        state_names=_listed(state_names(problem)), gains=sizes["starts"], gain_names=_listed(measured_names(problem)),
+        parameters=written.known, parameter_names=_listed(written.parameters), tick=repr(controller.tick),
+        phases=_phases(written),
+        constant=constant, memory=total, arrays=",\n".join(f"{name} has {arrays[name]}" for name in large),
     )  # fmt: skip
+
+
+def _phases(written: _Written) -> str:
+    schedule = written.controller.schedule
+    if schedule is None:
+        return ""
+    lengths = [f"{name}: {ticks}" for name, ticks in zip(schedule.names, schedule.ticks, strict=True)]
+    return f"#define CONTROLLER_PHASES {len(lengths)} /* ticks of each, in a cycle: {_listed(lengths)} */\n"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -230,39 +338,97 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(names) or "none").replace("*/", "* /").replace("/*", "/ *")
 
 
-def _glue(controller: Receding, native: NativeStep) -> str:
-    sizes = {
-        f"sz_{kind}": max(1, *(getattr(function, f"sz_{kind}")() for function in native.functions))
-        for kind in ("arg", "res", "iw", "w")
-    }
-    settings = ", ".join(f".{name} = {_number(getattr(controller.settings, name))}" for name in Settings.names)
-    return _GLUE.format(prefix=_PREFIX, settings=f"{{{settings}}}", **sizes)
+def _glue(written: _Written, fields: Sequence[Mapping[str, Any]]) -> str:
+    steps, schedule, settings = written.steps, written.schedule, written.controller.settings
+    calls = []
+    for k in range(len(steps)):
+        for name, arrays in FUNCTIONS.items():
+            arguments, results = (", ".join(_place(array, k) for array in part) for part in arrays)
+            calls.append(f"static struct call {name}_{k} = {{{_name(name, k)}, {{{arguments}}}, {{{results}}}}};\n")
+        calls.append(f"static const struct functions functions_{k} = {{evaluate, &all_{k}, &values_{k}}};\n")
+    horizons = [f"    {_struct(horizon)},\n" for horizon in fields]
+    lines = ["static const struct horizon horizons[] = {\n", *horizons, "};\n"]
+    if schedule is not None:
+        numbers = {name: _number(value) for name, value in schedule.numbers.items()}
+        lines.append(f"static const struct schedule schedule = {_struct(numbers | {'horizons': 'horizons'})};\n")
+        lines.append("static struct place place;\n")
+    return _GLUE.format(
+        names=", ".join(_name(name, k) for k in range(len(steps)) for name in FUNCTIONS), calls="".join(calls),
+        horizons="".join(lines), parameters=max(native.tables["parameters"] for native in steps),
+        settings=_struct({name: _number(getattr(settings, name)) for name in Settings.names}), **written.work,
+        **(_ALONE if schedule is None else _OF_PHASES),
+    )  # fmt: skip
 
 
-_PREFIX = "controller_"
+def _name(function: str, k: int) -> str:
+    return f"{_PREFIX}{function}_{k}"
 
 
-def _functions(native: NativeStep) -> str:
+def _struct(fields: Mapping[str, Any]) -> str:
+    return f"{{{', '.join(f'.{name} = {value}' for name, value in fields.items())}}}"
+
+
+def _functions(written: _Written) -> str:
     code = ca.CodeGenerator("functions", {"with_header": False, "casadi_int": "int"})
-    for name, function in zip(_FUNCTIONS, native.functions, strict=True):
-        arguments = function.mx_in()
-        code.add(ca.Function(_PREFIX + name, arguments, function.call(arguments, True, False)))
+    for function in written.functions:
+        code.add(function)
     return UNUSED + code.dump()
 
 
-def _tables(native: NativeStep) -> str:
-    """The program and the memory as static arrays."""
-    arrays = dict(native.arrays)
-    memory, program = native.memory, native.tables
-    lines = [_array(f"table_{name}", array) for name, array in arrays.items()]
-    start = {"x": memory["x"], "p": memory["p"], "lam_g": memory["lam_g"], "target": native.target}
-    lines += [_array(f"table_{name}", array) for name, array in start.items()]
-    lines += [f"static {_kind(array)} {name}[{max(1, array.size)}];\n" for name, array in memory.items()]
-    fields = [f".{name} = {_number(program[name])}" for name in (*native.sizes, "cost")]
-    fields += [f".{name} = table_{name}" for name in arrays]
-    lines.append(f"static const struct program program = {{{', '.join(fields)}}};\n")
-    lines.append(f"static struct memory memory = {{{', '.join(f'.{name} = {name}' for name in memory)}}};\n")
-    return "\n".join(lines)
+def _bytes_of_constants(code: str) -> int:
+    """Of the arrays of numbers and places in CasADi's code."""
+    arrays = re.findall(r"^static const casadi_(int|real) \w+\[(\d+)\]", code, flags=re.MULTILINE)
+    return sum({"int": 4, "real": 8}[kind] * int(size) for kind, size in arrays)
+
+
+class _Constants:
+    """Static arrays of constants, of which equal ones are written once, and the fields of every horizon."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.horizons: list[dict[str, Any]] = []
+        self.bytes = 0
+        self._names: dict[tuple[str, bytes], str] = {}
+
+    def add(self, name: str, array: np.ndarray) -> str:
+        """The name of an array, which is a new one or that of an equal array."""
+        key = _kind(array), array.tobytes()
+        if key not in self._names:
+            self._names[key] = name
+            self.lines.append(_array(name, array))
+            self.bytes += max(1, array.size) * _BYTES[key[0]]
+        return self._names[key]
+
+
+def _tables(written: _Written) -> _Constants:
+    """Programs, their first plans, and how plans are moved on."""
+    tables = _Constants()
+    for k, native in enumerate(written.steps):
+        arrays = {name: tables.add(f"program_{k}_{name}", array) for name, array in native.arrays.items()}
+        numbers = {name: _number(native.tables[name]) for name in (*native.sizes, "cost")}
+        tables.lines.append(f"static const struct program program_{k} = {_struct(numbers | arrays)};\n")
+        horizon: dict[str, Any] = {part: f"&{part}_{k}" for part in ("program", "memory", "functions")}
+        horizon |= {name: tables.add(f"first_{k}_{name}", array) for name, array in native.first.items()}
+        if written.schedule is not None:
+            moves = [_move(tables, f"move_{k}_{i}", move) for i, move in enumerate(written.schedule.moves[k])]
+            entries = ",\n    ".join(moves)
+            tables.lines.append(f"static const struct move moves_{k}[] = {{\n    {entries}\n}};\n")
+            horizon |= {"moves": f"moves_{k}", "ticks": len(moves)}
+        tables.horizons.append(horizon)
+    return tables
+
+
+def _move(tables: _Constants, name: str, move: PlanShift) -> str:
+    arrays = {field: tables.add(f"{name}_{field}", array) for field, array in move._asdict().items()}
+    return _struct({"maps": len(move.size), "runs": len(move.run)} | arrays)
+
+
+def _memory(written: _Written) -> list[str]:
+    lines = [f"static {kind} {name}[{size}];\n" for name, (kind, size) in written.memory.items()]
+    for k, native in enumerate(written.steps):
+        fields = {name: _place(name, k) for name in native.memory}
+        lines.append(f"static struct memory memory_{k} = {_struct(fields)};\n")
+    return lines
 
 
 def _array(name: str, values: Any) -> str:
@@ -280,31 +446,35 @@ def _number(value: Any) -> str:
     return repr(value)
 
 
-def _main(controller: Receding, native: NativeStep) -> str:
-    records = _recorded(controller, native)
+def _main(written: _Written) -> str:
+    records = _recorded(written)
     return _MAIN.format(
-        same=_SAME, ticks=_RECORDED, records="".join(_array(name, values) for name, values in records.items())
-    )
+        same=_SAME, ticks=len(records["torques"]) // written.steps[0].tables["torques"],
+        records="".join(_array(name, values) for name, values in records.items()),
+    )  # fmt: skip
 
 
-def _recorded(controller: Receding, native: NativeStep) -> Mapping[str, Sequence[float] | np.ndarray]:
+def _recorded(written: _Written) -> dict[str, np.ndarray]:
     """States beside those of the plan, and the torques for them."""
-    plan, rng = controller.first, np.random.default_rng(0)
-    at = plan.at(np.minimum(np.arange(_RECORDED) * controller.tick, plan.duration))
-    start = native.memory["p"][native.tables["measured"] :]
+    controller, rng = written.controller, np.random.default_rng(0)
+    plan, native, schedule = controller.first, written.steps[0], controller.schedule
+    ticks = _RECORDED if schedule is None else sum(schedule.ticks) + 1
+    at = plan.at(np.minimum(np.arange(ticks) * controller.tick, plan.duration))
+    start = native.memory["p"][native.tables["measured"] :].copy()
+    parameters = native.memory["p"][: written.known].copy()
     states, torques = [], []
-    parameters = native.memory["p"].copy()
     settings = Settings.from_buffer_copy(controller.settings)
     settings.seconds = 1e9
-    begun = {name: native.memory[name].copy() for name in ("x", "p", "lam_g")}
-    for k in range(_RECORDED):
+    for k in range(ticks):
         state = start.copy()
         moving = np.concatenate([at.q[k], at.qd[k]])
         state[: moving.size] = moving + 1e-3 * rng.standard_normal(moving.size)
         states.append(state)
-        native.tick(settings, int(k > 0), state, parameters)
+        if written.schedule is None:
+            native.tick(settings, int(k > 0), state, native.memory["p"].copy())
+        else:
+            written.schedule.move(int(k > 0))
+            native = written.steps[written.schedule.phase]
+            written.schedule.tick(settings, state, native.memory["p"].copy())
         torques.append(native.memory["tau"].copy())
-    for name, values in begun.items():
-        native.memory[name][:] = values
-    given = parameters[: native.tables["measured"]]
-    return {"states": np.concatenate(states), "parameters": given, "torques": np.concatenate(torques)}
+    return {"states": np.concatenate(states), "parameters": parameters, "torques": np.concatenate(torques)}

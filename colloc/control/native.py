@@ -22,12 +22,19 @@ from colloc.control.horizon import (
     shifts,
     times_of_variables,
 )
+from colloc.control.schedule import ELAPSED, PlanShift, Schedule, plan_shifts
 from colloc.kernels import Compile, build_source, ship
+from colloc.model import Model
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
 _GROUP, _HAND, _SPARE = 16, 128, 512  # as in step.c
+_LOST = 1.0  # residual of equations of a plan of phases that is given up; contact makes bad ones at times
 _DOUBLE, _INT, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_void_p
 SOURCE = Path(__file__).with_name("step.c")
+FUNCTIONS = {  # of a program, with their arguments and results in its memory
+    "all": (("x", "p", "lam_f", "lam_g"), ("f", "gradient", "g", "jacobian", "hessian")),
+    "values": (("trial", "p"), ("f", "g")),
+}
 _EVALUATE = "_ZN6casadi21_function_buffer_evalEPv"  # `FunctionBuffer` of CasADi, without Python
 
 
@@ -83,6 +90,25 @@ class _Functions(ctypes.Structure):
     _fields_ = tuple((name, _POINTER) for name in ("evaluate", "all", "values"))
 
 
+class _MoveTables(ctypes.Structure):
+    _fields_ = (*((name, _INT) for name in ("maps", "runs")), *((name, _POINTER) for name in PlanShift._fields))
+
+
+class _HorizonTables(ctypes.Structure):
+    parts = ("program", "memory", "functions")
+    arrays = ("target", "p", "lam_g", "duration", "turning")
+    _fields_ = (*((name, _POINTER) for name in (*parts, *arrays, "moves")), ("ticks", _INT))
+
+
+class _ScheduleTables(ctypes.Structure):
+    _fields_ = (*((n, _INT) for n in ("phases", "elapsed")), *((n, _DOUBLE) for n in ("tick", "lost")),
+                ("horizons", _POINTER))  # fmt: skip
+
+
+class _SchedulePlace(ctypes.Structure):
+    _fields_ = tuple((name, _INT) for name in ("phase", "gone", "lost"))
+
+
 class NativeStep:
     """The program of a plan in C: its tables, its memory, and the functions that its steps call.
 
@@ -97,26 +123,21 @@ class NativeStep:
 
     def __init__(self, plan: Plan, tick: float, price: float):
         self.nlp = plan.nlp
-        self._code = ctypes.CDLL(str(build_source("step", SOURCE.read_text(encoding="utf-8"), Compile())))
+        self.code = ctypes.CDLL(str(build_source("step", SOURCE.read_text(encoding="utf-8"), Compile())))
         self._tables(plan, tick, price)
-        self._functions(plan)
+        self._functions()
+        self._first_plan(plan)
         self.result = Result()
 
-    def restart(self, plan: Plan, durations: np.ndarray | None = None) -> None:
-        """Begin with a plan again, with these durations of its phases [s]."""
-        memory = self.memory
-        memory["x"][:], memory["count"][:], memory["tau"][:] = plan.x, 0, 0.0
-        if durations is not None:
-            memory["x"][durations_of(plan)] = durations
-        memory["trial"][:] = memory["x"]
-        memory["p"][:] = plan.parameters
-        memory["lam_g"][:] = plan.multipliers["g"]
+    def restart(self) -> None:
+        """Begin with the first plan again."""
+        self.code.begin_horizon(ctypes.byref(self.horizon))
 
     def tick(self, settings: Settings, ticks: int, state: np.ndarray, parameters: np.ndarray) -> Result:
         """Move the plan on by so many ticks, and improve it; see step.c."""
-        self._code.receding_tick(
-            *map(ctypes.byref, (self._program, self._memory, self._evaluators)), _address(self.target),
-            ctypes.byref(settings), _INT(ticks), _address(state), _address(parameters), ctypes.byref(self.result),
+        self.code.receding_tick(
+            *map(ctypes.byref, (self.horizon, settings)), _INT(ticks), _address(state), _address(parameters),
+            ctypes.byref(self.result),
         )  # fmt: skip
         return self.result
 
@@ -163,7 +184,7 @@ class NativeStep:
         self._program = _Tables(**{name: t[name] for name in (*_Tables.sizes, "cost")}, **addresses)
         self.target = lower[equation] / scale.rows[equation]
 
-    def _functions(self, plan: Plan) -> None:
+    def _functions(self) -> None:
         nlp, program = self.nlp, self._program
         functions = _functions_of(nlp)
         padded = program.size + _LANES
@@ -180,16 +201,11 @@ class NativeStep:
         sizes |= {"schur": _HAND**2, "cholesky": _HAND**2, "count": 2}
         memory = {name: np.zeros(size, _kind(name)) for name, size in sizes.items()}
         self.memory = memory
-        memory["lam_f"][:] = 1.0
-        self.restart(plan)
         self._memory = _Memory(**{name: array.ctypes.data for name, array in memory.items()})
-        names = (
-            (("x", "p", "lam_f", "lam_g"), ("f", "gradient", "g", "jacobian", "hessian")),
-            (("trial", "p"), ("f", "g")),
-        )
         self.functions, self._buffers = functions, []
-        for function, (arguments, results) in zip(functions, names, strict=True):
+        for function in functions:
             buffer, trigger = function.buffer()
+            arguments, results = FUNCTIONS[function.name()]
             for i, name in enumerate(arguments):
                 buffer.set_arg(i, memory[name].data)  # pyright: ignore[reportCallIssue]
             for i, name in enumerate(results):
@@ -199,6 +215,84 @@ class NativeStep:
         library = ctypes.CDLL(str(next(path for path in names if path.exists())))
         evaluate = ctypes.cast(getattr(library, _EVALUATE), _POINTER)
         self._evaluators = _Functions(evaluate, *(_raw(buffer) for _, buffer, _ in self._buffers))
+
+    def _first_plan(self, plan: Plan) -> None:
+        first = {
+            "target": self.target, "p": plan.parameters, "lam_g": plan.multipliers["g"],
+            "duration": durations_of(plan), "turning": _inside_balls(plan.nlp.motions[0].problem.model),
+        }  # fmt: skip
+        kinds = {"duration": np.int32, "turning": np.int32}
+        self.first = {name: np.array(values, kinds.get(name, np.float64)) for name, values in first.items()}
+        parts = map(ctypes.addressof, (self._program, self._memory, self._evaluators))
+        self.horizon = _HorizonTables(*parts, *(self.first[name].ctypes.data for name in _HorizonTables.arrays))
+        self.restart()
+
+
+class NativeSchedule:
+    """The programs of all phases of a schedule in C, and the place in it; see step.c.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    plans : sequence of PhasesSolution
+        The first plans from the start of every phase.
+    natives : sequence of NativeStep
+        Their programs.
+    """
+
+    def __init__(self, schedule: Schedule, plans: Sequence[Plan], natives: Sequence[NativeStep]):
+        self.natives, self._cycle = natives, sum(schedule.ticks)
+        self.moves = plan_shifts(schedule, plans)
+        self._moves = [(_MoveTables * len(moves))(*map(_move, moves)) for moves in self.moves]
+        self._horizons = (_HorizonTables * len(natives))(*(native.horizon for native in natives))
+        for horizon, moves, ticks in zip(self._horizons, self._moves, schedule.ticks, strict=True):
+            horizon.moves, horizon.ticks = ctypes.addressof(moves), ticks
+        self.numbers: dict[str, Any] = {
+            "phases": len(natives), "elapsed": plans[0].problem.parameter_places[ELAPSED].start, "tick": schedule.tick,
+            "lost": _LOST,
+        }  # fmt: skip
+        self._schedule = _ScheduleTables(**self.numbers, horizons=ctypes.addressof(self._horizons))
+        self.restart()
+
+    def restart(self) -> None:
+        """Go back to the beginning of the schedule."""
+        self._place = _SchedulePlace()
+
+    @property
+    def phase(self) -> int:
+        """The present phase, whose program makes the steps."""
+        return self._place.phase
+
+    def move(self, ticks: int) -> None:
+        """Go on by so many ticks, with the plan."""
+        if ticks > self._cycle:  # any number of whole cycles is the same
+            ticks = self._cycle + 1 + (ticks - self._cycle - 1) % self._cycle
+        self._code.schedule_move(*map(ctypes.byref, (self._schedule, self._place)), _INT(ticks))
+
+    def tick(self, settings: Settings, state: np.ndarray, parameters: np.ndarray) -> Result:
+        """Improve the plan of the present tick."""
+        result = self.natives[self.phase].result
+        self._code.schedule_tick(
+            *map(ctypes.byref, (self._schedule, self._place, settings)), _address(state), _address(parameters),
+            ctypes.byref(result),
+        )  # fmt: skip
+        return result
+
+    @property
+    def _code(self) -> ctypes.CDLL:
+        return self.natives[0].code
+
+
+def _move(move: PlanShift) -> _MoveTables:
+    return _MoveTables(len(move.size), len(move.run), *(array.ctypes.data for array in move))
+
+
+def _inside_balls(model: Model) -> np.ndarray:
+    """Mask of the positions that belong to quaternions."""
+    inside = np.zeros(model.n_q, dtype=bool)
+    for places, _ in model.balls.values():
+        inside[places] = True
+    return inside
 
 
 def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:

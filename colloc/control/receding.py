@@ -15,8 +15,8 @@ from colloc.control.horizon import (
     from_measured_state,
     values_of,
 )
-from colloc.control.native import NativeStep, Settings
-from colloc.control.schedule import ELAPSED, Schedule, plan_shifts
+from colloc.control.native import NativeSchedule, NativeStep, Settings
+from colloc.control.schedule import ELAPSED, Schedule
 from colloc.model import Model
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import check_one_cost
@@ -40,7 +40,7 @@ _PRICE = 100.0  # of the excess of a limit by its natural size, in scales of the
 _BARRIER, _TOLERANCE, _ITERATIONS = 0.1, 1e-8, 25  # of a quadratic program
 _SMALL = 1e-6  # change of the plan, in natural sizes, below which no further step is made
 _GAP, _EXCESS = 1e-3, 1e-2  # residuals of equations, and excess of limits, of a plan that is trusted
-_LOST, _LOST_IN_PHASES = 0.1, 1.0  # residual of equations of a plan that is given up; contact makes bad ones at times
+_LOST = 0.1  # residual of equations of a plan that is given up
 _NEVER = 1e100
 _FOREVER = 1e9  # s
 _MOST_TICKS = 1e15
@@ -173,6 +173,8 @@ class Receding:
     ----------
     first : Solution or PhasesSolution
         The first plan.
+    plans : list
+        The first plans from the start of every phase; else the first plan alone.
     schedule : Schedule or None
         The phases that are repeated.
     tick : float [s]
@@ -193,12 +195,12 @@ class Receding:
     def __init__(
         self, plans: Sequence[Plan], tick: float, settings: Settings, price: float, schedule: Schedule | None = None
     ):
-        self.first, self.tick, self.settings, self.price = plans[0], tick, settings, price
-        self.schedule = schedule
+        self.first, self.plans, self.schedule = plans[0], list(plans), schedule
+        self.tick, self.settings, self.price = tick, settings, price
         self._programs = [_HorizonProgram.of(plan, tick, price) for plan in plans]
-        self._moves = [] if schedule is None else plan_shifts(schedule, plans)
-        self._present, self._count = 0, 0  # the program of now, and ticks since the schedule began
-        self._lost = False  # whether the last plan is given up
+        natives = [program.native for program in self._programs]
+        self._native = None if schedule is None else NativeSchedule(schedule, plans, natives)
+        self._count = 0  # ticks since the schedule began
         self._now = np.nan  # time of the last call
 
     def __repr__(self) -> str:
@@ -209,9 +211,11 @@ class Receding:
         """Begin again with the first plan. Parameters keep their values."""
         known = self._program.native.memory["p"][: self._own_parameters].copy()
         for program in self._programs:
-            program.native.restart(program.plan)
+            program.native.restart()
             program.native.memory["p"][: known.size] = known
-        self._present, self._count, self._lost, self._now = 0, 0, False, np.nan
+        if self._native is not None:
+            self._native.restart()
+        self._count, self._now = 0, np.nan
 
     @property
     def _own_parameters(self) -> int:
@@ -245,36 +249,33 @@ class Receding:
             For unknown names and wrong shapes.
         """
         last, ticks = self._now, self._ticks(t)
-        if self.schedule is not None:
-            self._follow(self.schedule, ticks)
+        if self._native is not None:
+            self._native.move(ticks)
             ticks = 0
-        native, first = self._program.native, self._program.plan
+        native = self._program.native
         try:
             state, parameters = self._arguments(q, qd, values, ticks)
         except InputError:
             self._now = last  # as if there had been no call
             raise
-        if self.schedule is not None and self._lost:
-            self._begin_again(self.schedule, state)
-        result = native.tick(self.settings, ticks, state, parameters)
-        kept = (
-            result.gap <= _LOST_IN_PHASES if result.steps else result.status in (_LATE, _NO_NUMBERS) and not self._lost
-        )
-        self._lost = not kept
+        if self._native is None:
+            result = native.tick(self.settings, ticks, state, parameters)
+        else:
+            result = self._native.tick(self.settings, state, parameters)
         tau, gains = native.memory["tau"].copy(), native.memory["gains"].reshape(native.memory["tau"].size, -1).copy()
         message = self._doubt(result)
         none = np.nan, np.nan, np.nan, np.nan
         numbers = (result.gap, result.excess, result.change, result.cost) if result.steps else none
-        plan = native.memory["x"].copy(), native.memory["p"].copy(), first
+        plan = native.memory["x"].copy(), native.memory["p"].copy(), self._program.plan
         effort, seconds = (result.steps, result.iterations), (result.seconds, result.processor)
         return Tick(tau, gains, not message, message, *effort, *numbers, *seconds, *plan)
 
     @property
     def _program(self) -> _HorizonProgram:
-        return self._programs[self._present]
+        return self._programs[0 if self._native is None else self._native.phase]
 
     def _ticks(self, t: float | None) -> int:
-        """Number of ticks since the last call, or since the schedule began, and the time of this one."""
+        """Number of ticks since the last call, or to its place in the schedule, and the time of this one."""
         last = self._now
         self._now = (0.0 if np.isnan(last) else last + self.tick) if t is None else finite_number("t", t)
         if self._now < last:
@@ -284,52 +285,11 @@ class Receding:
             if self._now < 0:
                 now, self._now = self._now, last
                 raise InputError(f"t must not be negative, as the schedule begins at zero, got {short(now)} s")
-            return round(min(self._now / self.tick, _MOST_TICKS))
+            ticks = max(round(min(self._now / self.tick, _MOST_TICKS)) - self._count, 0)
+            self._count += ticks
+            return ticks
         beyond = int(self.first.duration / self.tick) + 1
         return 0 if np.isnan(last) else round(min((self._now - last) / self.tick, beyond))
-
-    def _follow(self, schedule: Schedule, tick: int) -> None:
-        """Move the plan on to a tick of the schedule."""
-        if tick - self._count > sum(schedule.ticks):  # no plan reaches so far
-            known = self._program.native.memory["p"][: self._own_parameters].copy()
-            self._present, gone = schedule.place(tick)
-            program = self._program
-            program.native.restart(program.plan, schedule.durations(self._present, 0))
-            program.native.memory["p"][: known.size] = known
-            self._count = tick - gone
-        while self._count < tick:
-            k, gone = schedule.place(self._count)
-            before, self._count = self._program.native.memory, self._count + 1
-            self._present = schedule.place(self._count)[0]
-            after = self._program
-            memory = after.native.memory
-            if not self._lost:
-                self._moves[k][gone].apply(before["x"], before["lam_g"], memory["x"], memory["lam_g"], after.durations)
-                memory["x"][:] = np.clip(memory["x"], after.plan.nlp.lower, after.plan.nlp.upper)
-            known = self._own_parameters
-            memory["p"][:known] = before["p"][:known]
-        program = self._program
-        program.native.memory["p"][program.places[ELAPSED]] = schedule.place(tick)[1] * self.tick
-        program.native.memory["trial"][:] = program.native.memory["x"]
-
-    def _begin_again(self, schedule: Schedule, state: np.ndarray) -> None:
-        """Take the first plan from the present phase, at this time and moved to the measured positions."""
-        program = self._program
-        k, gone = schedule.place(self._count)
-        memory, plan = program.native.memory, program.plan
-        memory["x"][:], memory["lam_g"][:] = plan.x, plan.multipliers["g"]
-        memory["x"][program.durations] = schedule.durations(k, 0)
-        for move in self._moves[k][:gone]:
-            move.apply(memory["x"], memory["lam_g"], memory["x"], memory["lam_g"], program.durations)
-        motions = plan.nlp.motions
-        first = motions[0].grid.layout["q"][0]
-        by = state[: first.size] - memory["x"][first]
-        by[_inside_balls(motions[0].problem.model) | ~np.isfinite(by)] = 0.0
-        for motion in motions:
-            index = motion.grid.layout["q"] - motion.grid.layout.offset + motion.part.start
-            if index.shape[1] == by.size:
-                memory["x"][index] += by
-        memory["x"][:] = memory["trial"][:] = np.clip(memory["x"], plan.nlp.lower, plan.nlp.upper)
 
     def _arguments(self, q: Any, qd: Any, values: Mapping[str, Any], ticks: int) -> tuple[np.ndarray, np.ndarray]:
         """The measured state, so many ticks after the plan in memory, and all parameters."""
@@ -385,14 +345,6 @@ class Receding:
         of_variable = outside.max(initial=0.0) == most
         name = nlp.variable_name(int(outside.argmax()), x) if of_variable else nlp.row_name(int(beyond.argmax()), x)
         return f"limits are exceeded by {most:.2g} of their natural size: {name}"
-
-
-def _inside_balls(model: Model) -> np.ndarray:
-    """Mask of the positions that belong to quaternions."""
-    inside = np.zeros(model.n_q, dtype=bool)
-    for places, _ in model.balls.values():
-        inside[places] = True
-    return inside
 
 
 def _of_unit_length(model: Model, q: np.ndarray) -> np.ndarray:

@@ -195,35 +195,36 @@ class InPhase(Restated):
 
 
 class PlanShift(NamedTuple):
-    """How a plan and its multipliers a tick later follow from those of now.
+    """How a plan and its multipliers a tick later follow from those of now: a `move` of step.c, but for its durations.
 
     Parameters
     ----------
-    maps : list of (ndarray, ndarray, ndarray)
-        Entries of the new decision vector and of the old one, each shape (points, size), and the map between them.
-    rows, sources, shares : ndarray
-        New rows, the two old ones of each, shape (2, rows), and their weights.
-    durations : ndarray
-        Of the phases [s].
+    size : ndarray of int32, shape (maps, 3)
+        Control points of a curve later and now, and the size of a point.
+    point : ndarray of int32
+        Of every map entries of the decision vector later, then now.
+    map : ndarray
+        Of every map its matrix, by rows.
+    run : ndarray of int32, shape (runs, 4)
+        The first row later, the first ones of two runs of rows now, and their length.
+    share : ndarray, shape (runs, 2)
+        Weights of the two runs.
     """
 
-    maps: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
-    rows: np.ndarray
-    sources: np.ndarray
-    shares: np.ndarray
-    durations: np.ndarray
+    size: np.ndarray
+    point: np.ndarray
+    map: np.ndarray
+    run: np.ndarray
+    share: np.ndarray
 
-    def apply(
-        self, x: np.ndarray, lam: np.ndarray, new_x: np.ndarray, new_lam: np.ndarray, entries: np.ndarray
-    ) -> None:
-        """Fill the new decision vector and multipliers, which may be the old ones; `entries` are durations in it."""
-        points = [map @ x[old] for _, old, map in self.maps]
-        multipliers = (self.shares * lam[self.sources]).sum(axis=0)
-        for (new, *_), values in zip(self.maps, points, strict=True):
-            new_x[new] = values
-        new_lam[:] = 0.0
-        new_lam[self.rows] = multipliers
-        new_x[entries] = self.durations
+    @classmethod
+    def of(cls, maps: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], run: Any, share: Any) -> PlanShift:
+        """From entries later and now, each shape (points, size), and the map between them."""
+        sizes = [(len(new), *old.shape) for new, old, _ in maps]
+        points = [index.ravel() for new, old, _ in maps for index in (new, old)]
+        arrays = np.array(sizes), np.concatenate(points), np.concatenate([map.ravel() for *_, map in maps]), run, share
+        kinds = np.int32, np.int32, np.float64, np.int32, np.float64
+        return cls(*(np.ascontiguousarray(array, kind) for array, kind in zip(arrays, kinds, strict=True)))
 
 
 def plan_shifts(schedule: Schedule, plans: Sequence[Plan]) -> list[list[PlanShift]]:
@@ -252,17 +253,18 @@ def _within(schedule: Schedule, plan: Plan, k: int, gone: int) -> PlanShift:
             basis = motions[i].grid.splines[name]
             maps.append((index, index, moved(basis, later, width, goes_on=name == "q")))
     phases, nlp = list(plan.nlp.phases), plan.nlp
-    sources, shares = np.tile(np.arange(nlp.n_g), (2, 1)), np.vstack([np.ones(nlp.n_g), np.zeros(nlp.n_g)])
+    runs, shares = [], []
     for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
         i = phases.index(nlp.owners[block]) if block in nlp.owners else None
         if i in parts and block.n_slices > 1:
             site, next_site, share = _between(block.sites.s, parts[i])
-            rows = first + np.arange(block.n_slices)[:, None] * block.n_rows + np.arange(block.n_rows)
-            place = np.stack([first + at[:, None] * block.n_rows + np.arange(block.n_rows) for at in (site, next_site)])
-            sources[:, rows.ravel()] = place.reshape(2, -1)
-            weights = np.repeat(np.stack([1 - share, share]), block.n_rows, axis=1)
-            shares[:, rows.ravel()] = parts[i][1] * weights
-    return PlanShift(maps, np.arange(nlp.n_g), sources, shares, after)
+            rows = first + block.n_rows * np.arange(block.n_slices)
+            runs.append(np.stack([rows, rows[site], rows[next_site], np.full(rows.size, block.n_rows)], axis=1))
+            shares.append(parts[i][1] * np.stack([1 - share, share], axis=1))
+        else:
+            runs.append([[first, first, first, block.n_rows * block.n_slices]])
+            shares.append([[1.0, 0.0]])
+    return PlanShift.of(maps, np.concatenate(runs), np.concatenate(shares))
 
 
 def _between(s: np.ndarray, part: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -289,27 +291,28 @@ def _onward(schedule: Schedule, plan: Plan, later: Plan, k: int) -> PlanShift:
             maps.append((index, end[name], moved(old[-1].grid.splines[name], 1.0, width, goes_on=True)))
         else:
             maps.append((index, start[name], moved(basis, 0.0, schedule.tick / schedule.durations(k, 0)[1])))
-    rows, sources = _same_rows(plan.nlp, later.nlp)
-    shares = np.vstack([np.ones(rows.size), np.zeros(rows.size)])
-    return PlanShift(maps, rows, np.tile(sources, (2, 1)), shares, schedule.durations((k + 1) % len(schedule.ticks), 0))
+    runs = _same_rows(plan.nlp, later.nlp)
+    return PlanShift.of(maps, runs, np.tile([1.0, 0.0], (len(runs), 1)))
 
 
-def _same_rows(before: Any, after: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of phases that go on, and of links between them, in a program and in the one before."""
+def _same_rows(before: Any, after: Any) -> np.ndarray:
+    """Runs of rows of phases that go on, and of links between them, in a program and in the one before."""
     old, new = _places_of_rows(before), _places_of_rows(after)
-    pairs = [(new[key], old[i + 1, n, name]) for key in new for i, n, name in [key] if (i + 1, n, name) in old]
-    pairs = [(a, b) for a, b in pairs if a.size == b.size]
-    none = np.zeros(0, int)
-    return np.concatenate([none, *(a for a, _ in pairs)]), np.concatenate([none, *(b for _, b in pairs)])
+    pairs = [(place, old[i + 1, n, name]) for (i, n, name), place in new.items() if (i + 1, n, name) in old]
+    runs = [(first, source, source, size) for (first, size), (source, other) in pairs if size == other]
+    return np.array(runs, dtype=int).reshape(-1, 4)
 
 
-def _places_of_rows(nlp: Any) -> dict[tuple[int, int, str], np.ndarray]:
-    """Rows by phase, number of the block among those of the same name there, and name; links in their order."""
+def _places_of_rows(nlp: Any) -> dict[tuple[int, int, str], tuple[int, int]]:
+    """First row and number of rows by phase, number of the block among those of the same name there, and name.
+
+    Links come in their order.
+    """
     phases, places, links = list(nlp.phases), {}, 0
     for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
         linked = block not in nlp.owners
         i, name = (links, "") if linked else (phases.index(nlp.owners[block]), block.name)
         links += linked
         n = sum(key[::2] == (i, name) for key in places)
-        places[i, n, name] = first + np.arange(block.n_rows * block.n_slices)
+        places[i, n, name] = int(first), block.n_rows * block.n_slices
     return places

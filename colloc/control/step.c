@@ -140,6 +140,43 @@ struct functions {
     void *all, *values; /* buffers: cost, gradient, rows, Jacobian and Hessian; cost and rows at `trial` */
 };
 
+/* How a plan and its multipliers a tick later follow from those of now. */
+struct move {
+    int32_t maps, runs;
+    const int32_t *size;  /* (maps, 3) points of a curve later and now, and the size of a point */
+    const int32_t *point; /* of every map entries of x later, then now, point after point */
+    const double *map;    /* from points now to those later, by rows */
+    const int32_t *run;   /* (runs, 4) first row later, the first ones of two runs of rows now, and their length */
+    const double *share;  /* (runs, 2) of either run now */
+};
+
+/* A program, its first plan, and of a schedule of phases the one that the horizon begins with. */
+struct horizon {
+    const struct program *program; /* whose `rest` is the x of the first plan */
+    struct memory *memory;
+    const struct functions *functions;
+    const double *target;     /* (equations) in natural sizes */
+    const double *p, *lam_g;  /* of the first plan */
+    const int32_t *duration;  /* (phases + 1) entries of x: durations, the last one of the phase that comes again */
+    const int32_t *turning;   /* (width[0]) whether a position belongs to a quaternion */
+    const struct move *moves; /* (ticks) the last one leads to the next phase */
+    int32_t ticks;            /* of the phase */
+};
+
+/* Phases that are repeated without end. */
+struct schedule {
+    int32_t phases;
+    int32_t elapsed; /* entry of p: the time since the phase began; parameters that all programs share come before it */
+    double tick;     /* s */
+    double lost;     /* residual of equations of a plan that is given up */
+    const struct horizon *horizons;
+};
+
+/* The present phase, the ticks since it began, and whether the last plan is given up. */
+struct place {
+    int32_t phase, gone, lost;
+};
+
 struct settings {
     double small;     /* step, in natural sizes, after which no further one is made */
     double barrier;   /* at the start of a quadratic program */
@@ -1008,6 +1045,24 @@ static void find_gains(const struct program *p, struct memory *m, struct result 
 
 /* Ticks ----------------------------------------------------------------------------------------------------------- */
 
+static void clip(const struct program *p, double *x)
+{
+    for (int k = 0; k < p->unknowns; k++) x[k] = fmin(fmax(x[k], p->low[k]), p->high[k]);
+}
+
+/* Points of a curve from other points by a map; returns its end. */
+static const double *map_points(const double *map, const double *from, const int32_t *before, int many, double *to,
+                                const int32_t *after, int n, int width)
+{
+    for (int i = 0; i < n; i++, map += many)
+        for (int k = 0; k < width; k++) {
+            double sum = 0;
+            for (int j = 0; j < many; j++) sum += map[j] * from[before[j * width + k]];
+            to[after[i * width + k]] = sum;
+        }
+    return map;
+}
+
 /* The plan so many ticks later. */
 static void move_on(const struct program *p, struct memory *m, int ticks)
 {
@@ -1015,18 +1070,10 @@ static void move_on(const struct program *p, struct memory *m, int ticks)
         const int32_t *point = p->point;
         const double *shift = p->shift;
         memcpy(m->trial, m->x, p->unknowns * sizeof(double));
-        for (int c = 0; c < p->curves; c++) {
-            int n = p->points[c], width = p->width[c];
-            for (int i = 0; i < n; i++, shift += n)
-                for (int k = 0; k < width; k++) {
-                    double sum = 0;
-                    for (int j = 0; j < n; j++) sum += shift[j] * m->trial[point[j * width + k]];
-                    m->x[point[i * width + k]] = sum;
-                }
-            point += n * width;
-        }
+        for (int c = 0; c < p->curves; point += p->points[c] * p->width[c], c++)
+            shift = map_points(shift, m->trial, point, p->points[c], m->x, point, p->points[c], p->width[c]);
     }
-    for (int k = 0; k < p->unknowns; k++) m->x[k] = fmin(fmax(m->x[k], p->low[k]), p->high[k]);
+    clip(p, m->x);
     memcpy(m->trial, m->x, p->unknowns * sizeof(double));
 }
 
@@ -1046,13 +1093,33 @@ static void torques(const struct program *p, struct memory *m)
         if (fabs(m->g[p->torque[j]]) < 1e100) m->tau[j] = fmin(fmax(m->g[p->torque[j]], p->least[j]), p->most[j]);
 }
 
+static void take_first_plan(const struct horizon *h)
+{
+    memcpy(h->memory->x, h->program->rest, h->program->unknowns * sizeof(double));
+    memcpy(h->memory->lam_g, h->lam_g, h->program->rows * sizeof(double));
+}
+
+/* The memory of a horizon before its first tick. */
+EXPORT void begin_horizon(const struct horizon *h)
+{
+    const struct program *p = h->program;
+    struct memory *m = h->memory;
+    take_first_plan(h);
+    memcpy(m->trial, m->x, p->unknowns * sizeof(double));
+    memcpy(m->p, h->p, p->parameters * sizeof(double));
+    memset(m->tau, 0, p->torques * sizeof(double));
+    *m->lam_f = 1, m->count[0] = m->count[1] = 0;
+}
+
 /* Moves the plan on by so many ticks, and improves it from a measured state with some parameters (whose entries of the
 measured state are not read). Torques and gains are in m->tau and m->gains: those of the last plan, and zeros, if no step
 could be made. Returns the status. */
-EXPORT int receding_tick(const struct program *p, struct memory *m, const struct functions *f,
-                         const double *target, const struct settings *s, int ticks, const double *state,
+EXPORT int receding_tick(const struct horizon *h, const struct settings *s, int ticks, const double *state,
                          const double *parameters, struct result *r)
 {
+    const struct program *p = h->program;
+    const struct functions *f = h->functions;
+    struct memory *m = h->memory;
     memset(r, 0, sizeof *r);
     move_on(p, m, ticks);
     memcpy(m->x_before, m->x, p->unknowns * sizeof(double));
@@ -1061,7 +1128,7 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     memcpy(m->p, parameters, p->parameters * sizeof(double));
     memcpy(m->p + p->measured, state, (p->parameters - p->measured) * sizeof(double));
     int numbers = all_finite(m->p, p->parameters);
-    if (numbers) make_steps(p, m, f, target, s, r);
+    if (numbers) make_steps(p, m, f, h->target, s, r);
     else r->status = NO_NUMBERS;
     if (r->steps) {
         if (r->status == NOT_FINITE) memcpy(m->trial, m->x, p->unknowns * sizeof(double)), f->evaluate(f->values);
@@ -1078,5 +1145,108 @@ EXPORT int receding_tick(const struct program *p, struct memory *m, const struct
     f->evaluate(f->values);
     torques(p, m);
     if (numbers && r->status != LATE) stay(p, m, state);
+    return r->status;
+}
+
+/* Schedules ------------------------------------------------------------------------------------------------------- */
+
+/* The horizon of a phase has its rest, all other phases, and the phase again as far as it has gone, with one tick more:
+every phase has a program, of which only the first and the last duration vary. The program of a phase serves for all of
+its ticks. Then that of the next phase takes over the plan; the program after that of the last phase is the first. */
+
+static void set_durations(const struct schedule *s, const struct place *at, double *x)
+{
+    const int32_t *entry = s->horizons[at->phase].duration;
+    for (int i = 0; i <= s->phases; i++) {
+        int ticks = i < s->phases ? s->horizons[(at->phase + i) % s->phases].ticks : at->gone + 1;
+        x[entry[i]] = s->tick * (i == 0 ? ticks - at->gone : ticks);
+    }
+}
+
+/* The next plan and its multipliers, which may be in the same memory, but for its durations. */
+static void move_plan(const struct move *move, const struct horizon *h, const struct horizon *next)
+{
+    struct memory *m = h->memory, *later = next->memory;
+    const int32_t *point = move->point;
+    const double *map = move->map;
+    memcpy(m->x_before, m->x, h->program->unknowns * sizeof(double));
+    memcpy(m->lam_before, m->lam_g, h->program->rows * sizeof(double));
+    for (int c = 0; c < move->maps; c++) {
+        int n = move->size[3 * c], many = move->size[3 * c + 1], width = move->size[3 * c + 2];
+        map = map_points(map, m->x_before, point + n * width, many, later->x, point, n, width);
+        point += (n + many) * width;
+    }
+    memset(later->lam_g, 0, next->program->rows * sizeof(double));
+    for (int k = 0; k < move->runs; k++) {
+        const int32_t *run = move->run + 4 * k;
+        const double *a = m->lam_before + run[1], *b = m->lam_before + run[2], *share = move->share + 2 * k;
+        for (int j = 0; j < run[3]; j++) later->lam_g[run[0] + j] = share[0] * a[j] + share[1] * b[j];
+    }
+}
+
+/* Goes on to the next tick, with the plan unless it is given up. */
+static void next_tick(const struct schedule *s, struct place *at)
+{
+    const struct horizon *h = s->horizons + at->phase;
+    const struct move *move = h->moves + at->gone++;
+    if (at->gone == h->ticks) at->phase = (at->phase + 1) % s->phases, at->gone = 0;
+    const struct horizon *next = s->horizons + at->phase;
+    if (!at->lost) {
+        move_plan(move, h, next);
+        set_durations(s, at, next->memory->x);
+        clip(next->program, next->memory->x);
+    }
+    memmove(next->memory->p, h->memory->p, s->elapsed * sizeof(double));
+}
+
+/* Goes on by so many ticks; after more than a cycle, to which no plan reaches, with the first plan of a phase. */
+EXPORT void schedule_move(const struct schedule *s, struct place *at, int ticks)
+{
+    int cycle = 0;
+    for (int k = 0; k < s->phases; k++) cycle += s->horizons[k].ticks;
+    if (ticks > cycle) {
+        struct memory *last = s->horizons[at->phase].memory;
+        memcpy(last->p_before, last->p, s->elapsed * sizeof(double));
+        ticks = at->gone + ticks % cycle, at->gone = 0;
+        for (; ticks >= s->horizons[at->phase].ticks; at->phase = (at->phase + 1) % s->phases)
+            ticks -= s->horizons[at->phase].ticks;
+        const struct horizon *h = s->horizons + at->phase;
+        begin_horizon(h);
+        set_durations(s, at, h->memory->x);
+        memcpy(h->memory->p, last->p_before, s->elapsed * sizeof(double));
+    }
+    for (; ticks > 0; ticks--) next_tick(s, at);
+    const struct horizon *h = s->horizons + at->phase;
+    h->memory->p[s->elapsed] = at->gone * s->tick;
+    memcpy(h->memory->trial, h->memory->x, h->program->unknowns * sizeof(double));
+}
+
+/* The first plan of the present phase, at this tick and moved to the measured positions. */
+static void begin_again(const struct schedule *s, const struct place *at, const double *state)
+{
+    const struct horizon *h = s->horizons + at->phase;
+    const struct program *p = h->program;
+    double *x = h->memory->x;
+    take_first_plan(h);
+    for (int k = 0; k < at->gone; k++) move_plan(h->moves + k, h, h);
+    set_durations(s, at, x);
+    for (int k = 0; k < p->width[0]; k++) {
+        double by = state[k] - x[p->point[k]];
+        if (h->turning[k] || !isfinite(by)) continue;
+        for (int i = 0; i < p->points[0]; i++) x[p->point[i * p->width[0] + k]] += by;
+    }
+    clip(p, x);
+    memcpy(h->memory->trial, x, p->unknowns * sizeof(double));
+}
+
+/* Improves the plan of the present tick, as `receding_tick` does. A plan whose equations are off by too much is given up:
+the next tick begins with the first plan. */
+EXPORT int schedule_tick(const struct schedule *s, struct place *at, const struct settings *settings,
+                         const double *state, const double *parameters, struct result *r)
+{
+    if (at->lost) begin_again(s, at, state);
+    receding_tick(s->horizons + at->phase, settings, 0, state, parameters, r);
+    if (r->steps) at->lost = !(r->gap <= s->lost);
+    else at->lost |= r->status != LATE && r->status != NO_NUMBERS;
     return r->status;
 }

@@ -174,8 +174,3 @@ def test_a_schedule_begins_at_zero(controller):
     controller((0.1, 0.0), (0.0, 0.0), t=0.34)
     controller.restart()
     np.testing.assert_array_equal(controller((0.0, 0.0), (0.0, 0.0), t=0.0).x, first.x)
-
-
-def test_a_controller_of_phases_is_not_written_in_c(controller, tmp_path):
-    with pytest.raises(co.InputError, match="state the schedule in one Problem"):
-        co.control.export(controller, tmp_path)
