@@ -35,7 +35,6 @@ def test_every_run_and_every_study_with_rows_is_on_a_page():
         *peers.PROBLEMS,
         "summary",
         "reasons",
-        "run",
         "human43",
         "ticks",
     }

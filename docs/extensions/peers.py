@@ -137,16 +137,6 @@ def reasons(numbers: Mapping[str, float]) -> str:
     return markdown(("", "sooner than colloc", "why"), rows)
 
 
-def run(numbers: Mapping[str, float]) -> str:
-    """Whether all rows are of one run; only a run that kept its answers says how long it took."""
-    if "seconds" in numbers:
-        return "All rows are of one run, with colloc of that commit."
-    return (
-        "The three links, the Panda and the walks are of other runs than the rest, some with an earlier colloc, and the"
-        " first two with fewer tools. ASSET, yapss, acados and nosnoc, and the problems without a table, came later."
-    )
-
-
 def dynamics(numbers: Mapping[str, float]) -> str:
     """Microseconds of the 43-DOF human's inverse dynamics."""
     keys = ("torque_us", "derivatives_us", "difference")
@@ -175,8 +165,8 @@ def _key(way: str) -> str:
 
 
 def tables(numbers: Mapping[str, float]) -> dict[str, str]:
-    """All tables in Markdown, by problem, with "summary", "reasons", "human43" and "ticks", and "run", a sentence."""
-    made = {"summary": summary(numbers), "reasons": reasons(numbers), "run": run(numbers), "human43": dynamics(numbers)}
+    """All tables in Markdown, by problem, with "summary", "reasons", "human43" and "ticks"."""
+    made = {"summary": summary(numbers), "reasons": reasons(numbers), "human43": dynamics(numbers)}
     made["ticks"] = controllers(numbers)
     for problem in PROBLEMS:
         rows = [cells(numbers, problem, tool) for tool in tools(numbers, problem)]
