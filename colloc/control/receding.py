@@ -17,7 +17,6 @@ from colloc.control.horizon import (
 )
 from colloc.control.native import NativeSchedule, NativeStep, Settings
 from colloc.control.schedule import ELAPSED, Schedule
-from colloc.model import Model
 from colloc.problem import Phases, Problem
 from colloc.problem.ordered import check_one_cost
 from colloc.solution import PhasesSolution
@@ -44,7 +43,6 @@ _LOST = 0.1  # residual of equations of a plan that is given up
 _NEVER = 1e100
 _FOREVER = 1e9  # s
 _MOST_TICKS = 1e15
-_LENGTH = 0.1  # by which a measured quaternion may differ from length one, to which it is scaled
 _SOLVED, _TOO_MANY, _INDEFINITE, _NOT_FINITE, _LATE, _NO_NUMBERS = range(6)
 
 
@@ -296,7 +294,7 @@ class Receding:
         program = self._program
         motion, memory = program.plan.nlp.motions[0], program.native.memory
         model, p, layout = motion.problem.model, memory["p"].copy(), motion.grid.layout
-        parts = [_of_unit_length(model, float_array("q", q, (model.n_q,))), float_array("qd", qd, (model.n,))]
+        parts = [float_array("q", q, (model.n_q,)), float_array("qd", qd, (model.n,))]
         place, states = 0, {state.name: state.size for state in motion.problem.states}
         planned = np.zeros(0)
         if states:
@@ -345,14 +343,6 @@ class Receding:
         of_variable = outside.max(initial=0.0) == most
         name = nlp.variable_name(int(outside.argmax()), x) if of_variable else nlp.row_name(int(beyond.argmax()), x)
         return f"limits are exceeded by {most:.2g} of their natural size: {name}"
-
-
-def _of_unit_length(model: Model, q: np.ndarray) -> np.ndarray:
-    """Positions with quaternions of length one; NaN in place of those that are nearly none."""
-    for places, _ in model.balls.values():
-        length = float(np.linalg.norm(q[places]))
-        q[places] = q[places] / length if abs(length - 1) <= _LENGTH else np.nan
-    return q
 
 
 def _column(name: str, value: Any, size: int) -> np.ndarray:

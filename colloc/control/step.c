@@ -69,6 +69,7 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define WORK 3e7           /* of changes of limits at hand, cubes of how many hold, before the primal-dual method */
 #define SHARE 0.2          /* of the best limit to let hold, from which on others come with it */
 #define FEW 1e5            /* that of a change where few hold */
+#define LENGTH 0.1         /* by which a measured quaternion may differ from length one */
 #define GROUP 16           /* most rows of a group */
 #define SPARE 512          /* longest segment */
 
@@ -1093,6 +1094,20 @@ static void torques(const struct program *p, struct memory *m)
         if (fabs(m->g[p->torque[j]]) < 1e100) m->tau[j] = fmin(fmax(m->g[p->torque[j]], p->least[j]), p->most[j]);
 }
 
+/* The measured state, to m->p, with quaternions of length one; those that are nearly none are not numbers. */
+static void take_state(const struct horizon *h, const double *state)
+{
+    const struct program *p = h->program;
+    double *measured = h->memory->p + p->measured;
+    memcpy(measured, state, (p->parameters - p->measured) * sizeof(double));
+    for (int k = 0; k < p->width[0]; k++)
+        if (h->turning[k]) {
+            double *q = measured + k, length = sqrt(dot(q, q, 4));
+            for (int i = 0; i < 4; i++) q[i] = fabs(length - 1) <= LENGTH ? q[i] / length : NAN;
+            k += 3;
+        }
+}
+
 static void take_first_plan(const struct horizon *h)
 {
     memcpy(h->memory->x, h->program->rest, h->program->unknowns * sizeof(double));
@@ -1126,7 +1141,7 @@ EXPORT int receding_tick(const struct horizon *h, const struct settings *s, int 
     memcpy(m->lam_before, m->lam_g, p->rows * sizeof(double));
     memcpy(m->p_before, m->p, p->parameters * sizeof(double));
     memcpy(m->p, parameters, p->parameters * sizeof(double));
-    memcpy(m->p + p->measured, state, (p->parameters - p->measured) * sizeof(double));
+    take_state(h, state);
     int numbers = all_finite(m->p, p->parameters);
     if (numbers) make_steps(p, m, f, h->target, s, r);
     else r->status = NO_NUMBERS;
@@ -1134,17 +1149,20 @@ EXPORT int receding_tick(const struct horizon *h, const struct settings *s, int 
         if (r->status == NOT_FINITE) memcpy(m->trial, m->x, p->unknowns * sizeof(double)), f->evaluate(f->values);
         torques(p, m);
         find_gains(p, m, r);
-        if (r->gap > s->lost) stay(p, m, state);
+        if (r->gap > s->lost) stay(p, m, m->p + p->measured);
         return r->status;
     }
     memcpy(m->x, m->x_before, p->unknowns * sizeof(double));
     memcpy(m->trial, m->x_before, p->unknowns * sizeof(double));
     memcpy(m->lam_g, m->lam_before, p->rows * sizeof(double));
-    memcpy(m->p, m->p_before, p->parameters * sizeof(double));
+    for (int k = 0; k < p->parameters; k++) {
+        double last = m->p_before[k];
+        m->p_before[k] = m->p[k], m->p[k] = last;
+    }
     memset(m->gains, 0, (size_t)p->torques * p->starts * sizeof(double));
     f->evaluate(f->values);
     torques(p, m);
-    if (numbers && r->status != LATE) stay(p, m, state);
+    if (numbers && r->status != LATE) stay(p, m, m->p_before + p->measured);
     return r->status;
 }
 

@@ -174,6 +174,7 @@ def test_c_of_phases_is_python_to_the_bit_through_cycles_leaps_and_lost_plans(of
     assert other.schedule is not None
     model = controller.first.nlp.motions[0].problem.model
     wrong = {5: np.nan, 10: 1e4}  # measured speeds
+    lengths = {20: 1.05, 21: 0.5}  # of the measured quaternion
     q, qd = model.neutral, np.array([3.0, 0.3, 0.5, 0.0])  # faster upwards than its limit
     library.controller_begin()
     for k, ticks in enumerate([0, *[1] * 16, 2, 3, 9, *[1] * 8]):  # the leap of 9 ticks is longer than a cycle
@@ -181,6 +182,7 @@ def test_c_of_phases_is_python_to_the_bit_through_cycles_leaps_and_lost_plans(of
         height, state = 0.05 * np.sin(k), np.concatenate([q, qd])
         if k in wrong:
             state[5:] = wrong[k]
+        state[1:5] *= lengths.get(k, 1.0)
         tick = controller(state[:5], state[5:], t=TICK * count, height=height)
         other.schedule.move(ticks)
         memory = other.steps[other.schedule.phase].memory
@@ -189,11 +191,11 @@ def test_c_of_phases_is_python_to_the_bit_through_cycles_leaps_and_lost_plans(of
         pointers = (ctypes.c_void_p(array.ctypes.data) for array in (state, parameters))
         status = library.controller_tick(ticks, *pointers, ctypes.c_double(1e9), ctypes.byref(answer))
         assert (status, answer.steps, answer.iterations) == (result.status, result.steps, result.iterations)
-        assert (status == 5) == (k == 5)
+        assert (status == 5) == (k in (5, 21))
         np.testing.assert_array_equal(answer.tau, memory["tau"])
         np.testing.assert_array_equal(np.ravel(answer.gains), memory["gains"])
         assert (answer.cost, answer.gap) == (result.cost, result.gap)
-        assert tick.trusted or k < 14, tick.message
+        assert tick.trusted or k < 14 or k == 21, tick.message
         if tick.trusted:  # compiled functions round differently
             np.testing.assert_allclose(answer.tau, tick.tau, rtol=1e-8, atol=1e-8)
         lost += result.gap > 1
