@@ -27,6 +27,7 @@ from colloc.transcription import NLP
 
 _OFF = 1e-3  # of the range of the motion
 _ROUNDING = 1e-10  # of a position: smaller movements count as none
+_TOLERANCE = 1e-8  # of a natural size, to which IPOPT meets equations: smaller movements count as none too
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,7 @@ def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
         s, free = spline.greville()[:, None], nlp.free[index]
         shape = 16 * s**2 * (1 - s) ** 2 + free[0] * (1 - s) ** 2 * (1 + 2 * s) + free[-1] * s**2 * (3 - 2 * s)
         movement[index] = shape / 2 * movement[index[0]]
-        way, still = np.ptp(x[index], axis=0), _ROUNDING * (1 + np.abs(x[index]).max(axis=0))
-        sizes[index] = np.where(way > still, way, natural[index].min(axis=0))
+        way, least = np.ptp(x[index], axis=0), natural[index].min(axis=0)
+        still = _ROUNDING * (1 + np.abs(x[index]).max(axis=0)) + _TOLERANCE * least
+        sizes[index] = np.where(way > still, way, least)
     return movement * sizes

@@ -92,6 +92,23 @@ def test_an_optimum_that_costs_nothing_is_not_called_coarse(name, factor):
         assert abs(solution.cost) < 1e-9 * factor
 
 
+def test_a_motion_within_the_tolerance_of_the_solver_is_no_motion():
+    """A cart holds its pole up. IPOPT ends 1e-9 away from rest: that is not the size of a motion."""
+    pole = co.Body("pole", co.revolute((0, 1, 0)), "cart", 0.3, (0, 0, -0.5), (0.02, 0.02, 0.001))
+    model = co.Model([co.Body("cart", co.prismatic((1, 0, 0)), mass=1.0), pole], gravity=(0, 0, -9.81))
+
+    def cost(now):
+        away = 10 * now.q[0] ** 2 + 5 * (1 + ca.cos(now.q[1]))
+        return away + 0.1 * ca.sumsqr(now.qd) + 0.01 * now.tau[0] ** 2
+
+    limits = co.bounds(q=((-1.0, -10.0), (1.0, 10.0)), tau=((-20.0, 0.0), (20.0, 0.0)))
+    upright = co.initial(q=(0.0, np.pi), qd=0.0)
+    solution = co.solve(co.Problem(model, 1.0, co.integral(cost), [upright, limits]), co.BSpline(20))
+    assert solution.cost < 1e-12
+    assert 1e-10 < np.abs(solution.q - (0.0, np.pi)).max() < 1e-8
+    assert solution.error["cost"].total < 1e-4
+
+
 def test_a_motion_a_thousandth_off_counts_for_little_beside_a_cost_of_natural_size():
     """The stand-in for a zero cost must not hide errors of a nonzero one."""
     for curve in (co.BSpline(10), co.BSpline(80), co.Radau(30)):
