@@ -52,10 +52,6 @@ def to_joint_trajectory(solution: Solution | PhasesSolution, path: str | os.Path
     joint_names: ["shoulder", "elbow"]
     """
     instance("solution", solution, Solution | PhasesSolution, "see co.solve")
-    if not solution.problem.in_sequence:
-        raise InputError(
-            f"cases are no motion one after another: take one, as in solution[{next(iter(solution.phases))!r}]"
-        )
     target = check_writable(path, (".json", ".yaml"))
     table = signal_table(solution, list(_FIELDS.values()), t)
     first = next(iter(solution.phases.values())).problem.model
