@@ -35,7 +35,8 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     given = KKTSystem(nlp, parameters, optimum)
     weak = np.append(optimum.weak_rows, optimum.weak_variables)
     if not weak.any():
-        return _in_doubt(given) if optimum.unsure is not None and optimum.unsure.any() else given
+        unsure = optimum.unsure
+        return given if unsure is None or not unsure.any() else _checked(given, unsure)
     lower, upper = (np.append(*pair) for pair in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     size, rows = np.append(nlp.scale_g, nlp.scale_x), nlp.n_g
     sides = np.where(weak, 0, np.append(optimum.rows, optimum.variables))
@@ -69,11 +70,11 @@ def crossover(nlp: BaseNLP, parameters: np.ndarray, optimum: SharpOptimum) -> KK
     return given
 
 
-def _in_doubt(system: KKTSystem) -> KKTSystem:
+def _checked(system: KKTSystem, unsure: np.ndarray) -> KKTSystem:
     """The conditions of an optimum, with unsure bounds called weak if a step of Newton's method leads elsewhere."""
     optimum, nlp = system.optimum, system.nlp
     x, *_ = system.newton_step()
     if (np.abs(x - optimum.x) <= _MOVED * nlp.scale_x).all():
         return system
-    rows, variables = np.split(optimum.unsure, [nlp.n_g])
-    return KKTSystem(nlp, system.parameters, replace(optimum, weak_rows=rows, weak_variables=variables))
+    weak = replace(optimum, weak_rows=unsure[: nlp.n_g], weak_variables=unsure[nlp.n_g :])
+    return KKTSystem(nlp, system.parameters, weak)
