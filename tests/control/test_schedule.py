@@ -163,7 +163,7 @@ def test_a_later_cost_of_one_phase_is_refused():
     costs: Any = [REACH, CLOCK]
     first = co.Problem(ARM, 0.2, costs, [co.initial(q=0.0, qd=0.0)])
     with pytest.raises(co.InputError, match="costs in order of importance"):
-        co.control.receding(co.Phases({"first": first, "second": phase(25.0, 0.3)}), CURVE, tick=TICK)
+        co.control.receding(co.Phases({"first": first}), CURVE, tick=TICK)
 
 
 def test_a_schedule_begins_at_zero(controller):
