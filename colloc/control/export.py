@@ -69,7 +69,7 @@ int controller_tick(int ticks, const double state[], const double parameters[], 
 _GLUE = """#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 
 #include "controller.h"
-#include "step.c"
+#include "step.h"
 #include "tables.h"
 
 typedef int function(const double **arg, double **res, int *iw, double *w, int mem);
@@ -201,7 +201,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
     >>> co.control.export(co.control.receding(hold, co.BSpline(6), tick=0.02), "hold")
     >>> import os
     >>> sorted(os.listdir("hold"))
-    ['CMakeLists.txt', 'controller.c', 'controller.h', 'functions.c', 'main.c', 'step.c', 'tables.h']
+    ['CMakeLists.txt', 'controller.c', 'controller.h', 'functions.c', 'main.c', 'step.h', 'tables.h']
     """
     _check_alike(instance("controller", controller, Receding))
     if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
@@ -218,7 +218,7 @@ def export(controller: Receding, folder: str | os.PathLike[str]) -> None:
         "controller.c": _glue(written, tables.horizons),
         "functions.c": functions,
         "tables.h": "\n".join([*tables.lines, *memory]),
-        "step.c": SOURCE.read_text(encoding="utf-8"),
+        "step.h": SOURCE.read_text(encoding="utf-8"),
         "main.c": _main(written),
         "CMakeLists.txt": _CMAKE,
     }

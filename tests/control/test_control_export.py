@@ -47,6 +47,7 @@ def run(*command, folder):
 def test_c_sources_repeat_recorded_ticks_under_the_sanitizers(compiler, folder):
     if shutil.which(compiler) is None:
         pytest.skip(f"needs {compiler}")
+    assert sorted(path.name for path in folder.glob("*.c")) == SOURCES  # `cc *.c` builds it
     run(compiler, *STRICT, "-O0", *SANITIZED, *SOURCES, "-o", "check", "-lm", folder=folder)
     assert "5 ticks, largest difference" in run(folder / "check", folder=folder)
 
