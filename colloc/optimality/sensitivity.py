@@ -314,9 +314,8 @@ def fixed_models(solution: BaseSolution) -> str:
 
 def _patterns(by: object) -> tuple[str, ...]:
     """Texts that names of numbers must contain; raise InputError for anything but texts."""
-    patterns = (by,) if isinstance(by, str) else as_tuple("by", by)
-    if not patterns:
-        raise InputError("by must be a part of a name, or a sequence of such, got none")
+    if not isinstance(by, Iterable) or not (patterns := (by,) if isinstance(by, str) else as_tuple("by", by)):
+        raise InputError(f"by must be a part of a name, or a sequence of such, got {quoted(by)}")
     return tuple(text("by", pattern) for pattern in patterns)
 
 

@@ -207,6 +207,9 @@ def test_names_choose_numbers():
     some = co.optimality.sensitivity(optimum, ["mass", "tau[elbow]"])
     masses = {f"mass of body '{body}'" for body in ("shoulder", "elbow")}
     assert set(some.names) == masses | {"tau[elbow] upper", "tau[elbow] lower"}
+    for by in (co.Parameter("mass", 1.0), []):
+        with pytest.raises(co.InputError, match="by must be a part of a name"):
+            co.optimality.sensitivity(optimum, by)
     with pytest.raises(co.InputError, match=r"no numbers? .*'colour'"):
         co.optimality.sensitivity(optimum, "colour")
     with pytest.raises(co.InputError, match="number"):
