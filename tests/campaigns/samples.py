@@ -363,6 +363,7 @@ OWN = {
 INSTANCES = {
     "co.formats.LinkShape": "co.formats.LinkShape('elbow', 'visual', 'box', np.eye(4), {'size': '1 1 1'})",
     "co.optimality.Sensitivity": "sensitivity()", "co.sweeps.Front": "front()",
+    "co.control.Receding": "control.receding(still(), co.BSpline(6), tick=0.1)",
     "co.control.Tick": "control.receding(still(), co.BSpline(6), tick=0.1)(np.zeros(2), np.zeros(2))",
     "co.optimality.OptimumFunction": "co.optimality.optimum_function(solution(), 'cost', 'weight')",
     "co.optimality.Estimates":
