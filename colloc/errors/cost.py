@@ -27,7 +27,7 @@ from colloc.transcription import NLP
 
 _OFF = 1e-3  # of the range of the motion
 _ROUNDING = 1e-10  # of a position: smaller movements count as none
-_TOLERANCE = 1e-8  # of a natural size, to which IPOPT meets equations: smaller movements count as none too
+_TOLERANCE = 1e-7  # of a natural size, ten times that of IPOPT: smaller movements count as none too
 
 
 @dataclass(frozen=True, eq=False)
