@@ -28,7 +28,7 @@ def without():
 def pair(problem, curve, without, **options):
     controllers = [co.control.receding(problem, curve, **options) for _ in range(2)]
     for program in controllers[1]._programs:
-        program.native._code = without
+        program.native.code = without
     return controllers
 
 
