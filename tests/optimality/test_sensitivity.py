@@ -207,7 +207,8 @@ def test_names_choose_numbers():
     some = co.optimality.sensitivity(optimum, ["mass", "tau[elbow]"])
     masses = {f"mass of body '{body}'" for body in ("shoulder", "elbow")}
     assert set(some.names) == masses | {"tau[elbow] upper", "tau[elbow] lower"}
-    for by in (co.Parameter("mass", 1.0), []):
+    wrong: list[Any] = [co.Parameter("mass", 1.0), []]
+    for by in wrong:
         with pytest.raises(co.InputError, match="by must be a part of a name"):
             co.optimality.sensitivity(optimum, by)
     with pytest.raises(co.InputError, match=r"no numbers? .*'colour'"):
