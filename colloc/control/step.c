@@ -63,9 +63,9 @@ enum { SOLVED, TOO_MANY, INDEFINITE, NOT_FINITE, LATE, NO_NUMBERS };
 #define SOFT 1e9           /* inverse pivot of a program that its limits have to hold */
 #define ROUNDED 1e-12      /* share of w that is no multiplier */
 #define TAKEN 64           /* most limits that are taken to hand at a time */
-#define FIRST 32           /* at the first time, if none were at hand: many more would follow */
-#define STIFF 1e2          /* of the squares of limits that hold there */
-#define TRIES 12           /* steps to find them */
+#define FIRST 32           /* most if none were at hand: many more would follow */
+#define STIFF 1e2          /* weight of squares of limits that hold, where they make a program convex */
+#define TRIES 12           /* most steps to find these limits */
 #define WORK 3e7           /* of changes of limits at hand, cubes of how many hold, before the primal-dual method */
 #define SHARE 0.2          /* of the best limit to let hold, from which on others come with it */
 #define FEW 1e5            /* that of a change where few hold */
@@ -872,9 +872,8 @@ static int convexify(const struct program *p, struct memory *m, const struct set
                      struct result *r)
 {
     double price = RAISE, further = 0;
-    int status = SOLVED;
-    memset(m->centre, 0, p->size * sizeof(double));
-    for (int tries = 0, squares = 0; tries < TRIES; tries++) {
+    int status = SOLVED, tries = 0;
+    for (int squares = 0; tries < TRIES; tries++) {
         if (squares) square_held(p, m), squares = factorise_with_squares(p, m);
         if (!squares) {
             memset(m->by, 0, p->limits * sizeof(double));
@@ -888,10 +887,12 @@ static int convexify(const struct program *p, struct memory *m, const struct set
         for (int i = 0; i < p->size; i++) m->centre[i] = m->d[i] + further * (m->d[i] - m->centre[i]);
         squares = 1;
     }
-    memset(m->by, 0, p->limits * sizeof(double));
     raise_diagonal(p, m->base, price), r->raised++;
-    factorise_with_squares(p, m);
-    status = minimise_at_hand(p, m, 0, deadline, r);
+    if (tries > 0) { /* else d is that minimum */
+        memset(m->by, 0, p->limits * sizeof(double));
+        factorise_with_squares(p, m);
+        status = minimise_at_hand(p, m, 0, deadline, r);
+    }
     return status == SOLVED ? refine(p, m, s, r) : status;
 }
 
