@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.model import Model
 from colloc.model.ball import relative_turn
 from colloc.problem import Instant, Parameter, Problem, Statement, at
 from colloc.problem.statement import Restated
@@ -73,13 +74,21 @@ def _beyond_measured(problem: Problem, now: Instant) -> ca.SX:
 def _rows(problem: Problem) -> tuple[list[int], list[int]]:
     """Entries of a state that have rows at the start: positions outside quaternions, then velocities and states."""
     model, states = problem.model, sum(state.size for state in problem.states)
-    inside = {k for places, _ in model.balls.values() for k in range(model.n_q)[places]}
+    inside = inside_balls(model)
     coordinates, still = problem.coordinates, held_joints(problem)
     places = range(model.n_q) if coordinates is None else coordinates.independent
     joints = range(model.n) if coordinates is None else coordinates.independent
     moving = (model.n_q + j for j in joints if model.joint_names[j] not in still)
     others = [*moving, *range(model.n_q + model.n, model.n_q + model.n + states)]
-    return [k for k in places if k not in inside and model.position_names[k] not in still], others
+    return [k for k in places if not inside[k] and model.position_names[k] not in still], others
+
+
+def inside_balls(model: Model) -> np.ndarray:
+    """Mask of the positions that belong to quaternions, shape (n_q,)."""
+    inside = np.zeros(model.n_q, dtype=bool)
+    for places, _ in model.balls.values():
+        inside[places] = True
+    return inside
 
 
 def held_joints(problem: Problem) -> list[str]:

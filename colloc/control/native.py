@@ -17,6 +17,7 @@ from colloc.control.horizon import (
     Plan,
     determined_by_start,
     durations_of,
+    inside_balls,
     place_order,
     rows_of,
     shifts,
@@ -24,7 +25,6 @@ from colloc.control.horizon import (
 )
 from colloc.control.schedule import ELAPSED, PlanShift, Schedule, plan_shifts
 from colloc.kernels import Compile, build_source, ship
-from colloc.model import Model
 
 _LANES = 8  # to which vectors are padded, and the longest run of zeros within a segment
 _GROUP, _HAND, _SPARE = 16, 128, 512  # as in step.c
@@ -219,7 +219,7 @@ class NativeStep:
     def _first_plan(self, plan: Plan) -> None:
         first = {
             "target": self.target, "p": plan.parameters, "lam_g": plan.multipliers["g"],
-            "duration": durations_of(plan), "turning": _inside_balls(plan.nlp.motions[0].problem.model),
+            "duration": durations_of(plan), "turning": inside_balls(plan.nlp.motions[0].problem.model),
         }  # fmt: skip
         kinds = {"duration": np.int32, "turning": np.int32}
         self.first = {name: np.array(values, kinds.get(name, np.float64)) for name, values in first.items()}
@@ -285,14 +285,6 @@ class NativeSchedule:
 
 def _move(move: PlanShift) -> _MoveTables:
     return _MoveTables(len(move.size), len(move.run), *(array.ctypes.data for array in move))
-
-
-def _inside_balls(model: Model) -> np.ndarray:
-    """Mask of the positions that belong to quaternions."""
-    inside = np.zeros(model.n_q, dtype=bool)
-    for places, _ in model.balls.values():
-        inside[places] = True
-    return inside
 
 
 def _of_ticks(plan: Plan, tick: float) -> dict[str, Any]:
