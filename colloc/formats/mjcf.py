@@ -27,7 +27,7 @@ from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.problem.force_parts import Thruster
-from colloc.support.checks import InputError, choice, finite_number, spelt, warn
+from colloc.support.checks import InputError, choice, finite_number, spelt
 from colloc.support.files import check_readable, refused
 
 _UNDRIVEN = (0.0, 0.0)
@@ -91,7 +91,8 @@ def from_mjcf(
     -----
     InputWarning
         For forces that are left out and change torques, with the change in a sample state: a medium, springs and
-        dampers of tendons, springs of free and ball joints, gravity compensation.
+        dampers of tendons, springs of free and ball joints, gravity compensation. For friction and limits of tendons
+        and for equality constraints that are left out, by name.
 
     See Also
     --------
@@ -116,8 +117,9 @@ def from_mjcf(
     reader = _MjcfReader(compiled, velocity, balls == QUATERNION)
     reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
     reading = reader.reading(NewLimits(limits))
-    if reading.model.n and (omitted := omitted_forces(compiled)):
-        warn(f"forces in {os.fspath(path)!r} that are left out: {'; '.join(omitted)}")
+    if reading.model.n:
+        reader.notes.acting += omitted_forces(compiled)
+        reader.notes.warn_of_acting(path)
     return reading
 
 
@@ -467,7 +469,8 @@ class _MjcfReader:
             elif kind == _JOINT:
                 self._couple(e, label, couplings, still)
             else:
-                notes.leave_out("equality constraint of tendons or flexible bodies", "the file", label)
+                what = "equality constraint of tendons or flexible bodies"
+                notes.leave_out(what, "the file", label, acting=f"{what} {label!r}")
         return resolved_couplings(couplings, notes), loops, still
 
     def _loop(self, e: int, label: str, kind: int) -> Loop:
@@ -498,7 +501,8 @@ class _MjcfReader:
         if leader < 0:
             still[name] = reference + float(constant)
         elif name in couplings:
-            self.notes.leave_out("coupling that is a joint's second", "joints", label)
+            what = "coupling that is a joint's second"
+            self.notes.leave_out(what, "joints", label, acting=f"{what}, {label!r}")
         else:
             start = float(m.qpos0[m.jnt_qposadr[leader]])
             shifted = Coupling(self.joint_names[leader], 1.0, -start)
@@ -616,7 +620,7 @@ def resolved_couplings(couplings: dict[str, Coupling], notes: Notes) -> dict[str
             above = couplings[coupling.joint]
             coupling = coupling.after(above)
         if coupling.joint in path:
-            notes.leave_out("coupling in a circle", "joints", name)
+            notes.leave_out("coupling in a circle", "joints", name, acting=f"coupling of joint {name!r} in a circle")
         else:
             resolved[name] = coupling
     return resolved

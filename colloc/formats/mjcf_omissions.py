@@ -40,13 +40,14 @@ def omitted_forces(compiled: Any) -> list[str]:
     Returns
     -------
     list of str
-        Such as "the medium (density 1000, viscosity 0.001): torques change by 94 %".
+        Such as "the medium (density 1000, viscosity 0.001): torques change by 94 %"; friction and limits of tendons,
+        which are constraints there, with their sizes.
     """
+    lines = _tendon_constraints(compiled)
     omissions = _omissions(compiled)
     if not omissions:
-        return []
+        return lines
     full = _torques(compiled)
-    lines = []
     for what, leave_out in omissions.items():
         other = copy.copy(compiled)
         leave_out(other)
@@ -90,15 +91,36 @@ def _omissions(m: Any) -> dict[str, Callable[[Any], None]]:
 def _tendons(m: Any, fields: Sequence[str]) -> str:
     """The names of tendons on which some fields act, in brackets."""
     rows = [np.reshape(getattr(m, field), (m.ntendon, -1)).any(axis=1) for field in fields if field[:6] == "tendon"]
-    names = [m.tendon(int(k)).name or f"tendon{k}" for k in np.flatnonzero(np.any(rows, axis=0))]
+    names = [_tendon(m, k) for k in np.flatnonzero(np.any(rows, axis=0))]
     return f" ({shown(names, 6)})" if names else ""
+
+
+def _tendon_constraints(m: Any) -> list[str]:
+    """Friction and limits of tendons, by name and size."""
+    off, library, lines = int(m.opt.disableflags), _library(), list[str]()
+    rubbed, limited = np.flatnonzero(m.tendon_frictionloss), np.flatnonzero(m.tendon_limited)
+    if rubbed.size and not off & int(library.mjtDisableBit.mjDSBL_FRICTIONLOSS):
+        listed = [f"{_tendon(m, k)} {short(float(m.tendon_frictionloss[k]))} N" for k in rubbed]
+        lines.append(f"friction of tendons ({shown(listed, 6)})")
+    if limited.size and not off & int(library.mjtDisableBit.mjDSBL_LIMIT):
+        listed = [f"{_tendon(m, k)} {' to '.join(short(float(end)) for end in m.tendon_range[k])}" for k in limited]
+        lines.append(f"limits of tendons ({shown(listed, 6)})")
+    return lines
+
+
+def _tendon(m: Any, k: Any) -> str:
+    return m.tendon(int(k)).name or f"tendon{k}"
+
+
+def _library() -> Any:
+    import mujoco  # the caller has it
+
+    return mujoco
 
 
 def _torques(m: Any) -> np.ndarray:
     """MuJoCo's torques at the sample state, without contacts and other constraints, shape (nv,)."""
-    import mujoco  # the caller has it
-
-    library: Any = mujoco
+    library = _library()
     model = copy.copy(m)
     model.opt.disableflags |= int(library.mjtDisableBit.mjDSBL_CONSTRAINT)
     data, rng = library.MjData(model), np.random.default_rng(0)

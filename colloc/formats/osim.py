@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
+from colloc.formats.numbers import parse_numbers
 from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
 from colloc.formats.osim_forces import OsimForces
 from colloc.formats.osim_joints import (
@@ -46,6 +47,7 @@ _JOINTS = (*PLAIN, *GLIDING, "CustomJoint")
 _LOOPS = ("WeldConstraint", "PointConstraint")
 # Elements that are read, or that the report lists under another name.
 _SILENT = ("Coordinate", "FrameGeometry", "Marker", "Body", *_FRAMES, *_JOINTS, *_LOOPS, "CoordinateCouplerConstraint")
+_WHERE = ("point1", "point2", "point", "line_direction_vec", "point_on_line")  # places, not sizes
 _GRAVITY = "0 -9.80665 0"
 
 
@@ -88,6 +90,11 @@ def from_osim(
         With the line: for a file that cannot be read or has a document type, text in place of numbers, joints of other
         kinds, bodies without a joint or with two, and axes that follow several coordinates.
 
+    Warns
+    -----
+    InputWarning
+        For forces and constraints that are left out, with the numbers that the file has for them.
+
     Notes
     -----
     Generalised forces are those of the coordinates' rates. OpenSim's agree except for ball and free joints, whose
@@ -117,7 +124,9 @@ def from_osim(
     reader = _OsimReader(OsimDocument(path))
     with warnings.catch_warnings():  # the reading names ranges of more than a turn, once for all
         warnings.filterwarnings("ignore", "position limit .* more than a turn", InputWarning)
-        return reader.reading(smooth, NewLimits(limits))
+        reading = reader.reading(smooth, NewLimits(limits))
+    reader.notes.warn_of_acting(path)
+    return reading
 
 
 class _OsimReader:
@@ -474,7 +483,8 @@ class _OsimReader:
                     if coordinate not in self._coordinates:
                         raise unknown_name(f"coordinate (of {what})", coordinate, self._coordinates)
                 if len(leaders) != 1 or dependent in direct:
-                    notes.leave_out("coordinate coupler of several coordinates, or a second one", "the file", part.name)
+                    why = "coordinate coupler of several coordinates, or a second one"
+                    notes.leave_out(why, "the file", part.name, acting=f"{why}, {part.name!r}")
                     continue
                 function = function_in(part.element, what, "coupled_coordinates_function")
                 follows, scale = coupling_of(function, leaders[0], what), document.number(part, "scale_factor", 1.0)
@@ -498,7 +508,8 @@ class _OsimReader:
             off = document.value(part, "isEnforced", "true") == "false"
             if off or document.old:
                 why = "constraint that is not enforced" if off else f"<{part.element.tag}> of old versions"
-                self.notes.leave_out(why, "the file", part.name)
+                acting = "" if off or document.flag(part, "isDisabled") else f"{part.element.tag} {part.name!r}"
+                self.notes.leave_out(why, "the file", part.name, acting=acting)
                 continue
             ends = ("frame1", "frame2") if part.element.tag == "WeldConstraint" else ("body_1", "body_2")
             frames = []
@@ -526,10 +537,29 @@ class _OsimReader:
         known = {*_SILENT, *self._forces.known}
         for part in self.document.parts.values():
             if part.element.tag not in known:
-                self.notes.leave_out(f"<{part.element.tag}>", "the file", part.name)
+                self.notes.leave_out(f"<{part.element.tag}>", "the file", part.name, acting=self._acting(part))
         for child in self.document.model:
             if child.get("file"):
                 self.notes.leave_out(f"<{child.tag}> in a file of its own", "the file", child.get("file", ""))
+
+    def _acting(self, part: Component) -> str:
+        """A force or constraint with its numbers, or nothing for other components and what is switched off."""
+        document, kind = self.document, part.element.tag
+        if "Constraint" in kind:
+            off = document.value(part, "isEnforced", "true") == "false" or document.flag(part, "isDisabled")
+        else:  # what an actuator does is up to its control
+            off = not part.path.startswith("/forceset/") or kind.endswith("Actuator") or self._forces.is_off(part)
+        if off:
+            return ""
+        sizes = []
+        for child in part.element:
+            try:
+                numbers = parse_numbers(child.text or "")
+            except ValueError:
+                continue
+            if any(numbers) and child.tag not in _WHERE:
+                sizes.append(f"{child.tag} {' '.join(map(short, numbers))}")
+        return f"{kind} {part.name!r}" + (f" ({', '.join(sizes[:4])})" if sizes else "")
 
 
 def _function_of(axis: Element, what: str) -> Element | None:

@@ -291,10 +291,12 @@ class OsimForces:
                 kind = "spring" if part.element.tag == _SPRING else f"<{part.element.tag}>"
                 if coordinate not in self._coordinates:
                     raise unknown_name(f"coordinate (of {kind} {part.name!r})", coordinate, self._coordinates)
-                if self._off(part):
+                if self.is_off(part):
                     self._notes.leave_out(f"{kind} that is switched off", "coordinates", part.name)
                 elif coordinate in held or coordinate not in units:
-                    self._notes.leave_out(kind, "coordinates that are held, or follow others", part.name)
+                    follows = coordinate not in held  # what is held needs no force
+                    acting = f"{kind} {part.name!r} at {coordinate!r}, which follows another" if follows else ""
+                    self._notes.leave_out(kind, "coordinates that are held, or follow others", part.name, acting=acting)
                 elif part.element.tag == _SPRING:
                     stiffness, rest, damping = (
                         document.number(part, name, 0.0) for name in ("stiffness", "rest_length", "viscosity")
@@ -307,7 +309,8 @@ class OsimForces:
                         coordinate, ExpressionTorque(document.value(part, "expression", "0")), name=part.name or "force"
                     )
 
-    def _off(self, part: Component) -> bool:
+    def is_off(self, part: Component) -> bool:
+        """Whether the file switches a force off."""
         return self._document.flag(part, "isDisabled") or self._document.value(part, "appliesForce", "true") == "false"
 
     def _limit(self, part: Component, unit: str) -> LimitTorque:
@@ -326,7 +329,7 @@ class OsimForces:
         number = self._document.number
         for part in self._document.all(*_LIGAMENTS):
             with lines_of(part.element):
-                if self._off(part):
+                if self.is_off(part):
                     self._notes.leave_out("ligament that is switched off", "the file", part.name)
                     continue
                 path = from_file(self._muscle(model, part, dependent, held)).path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.formats.numbers import parse_numbers
 from colloc.model import Body, Model
-from colloc.support.checks import InputError, count, quoted, text, unknown_name
+from colloc.support.checks import InputError, count, quoted, text, unknown_name, warn
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -330,10 +331,21 @@ class Notes:
     def __init__(self):
         self.changed: list[str] = []
         self._left_out: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.acting: list[str] = []  # forces and constraints that are left out, with names and sizes
 
-    def leave_out(self, what: str, of: str, name: str = "") -> None:
-        """Note a kind of content, such as "<contact>", of elements such as "links", one with a name, as left out."""
+    def leave_out(self, what: str, of: str, name: str = "", *, acting: str = "") -> None:
+        """Note a kind of content, such as "<contact>", of elements such as "links", one with a name, as left out.
+
+        If motions differ without it, `acting` says what it is, for the warning.
+        """
         self._left_out[what, of].append(name)
+        self.acting += [acting] if acting else []
+
+    def warn_of_acting(self, path: str | os.PathLike[str]) -> None:
+        """Issue one warning for all forces and constraints that are left out."""
+        if self.acting:
+            listed = "; ".join(self.acting[:8]) + ("; ..." if len(self.acting) > 8 else "")
+            warn(f"forces and constraints in {os.fspath(path)!r} that are left out: {listed}")
 
     @property
     def left_out(self) -> tuple[str, ...]:

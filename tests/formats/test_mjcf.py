@@ -150,7 +150,8 @@ def test_couplings_are_the_models(tmp_path):
     )
     rng = np.random.default_rng(4)
     text = random_file(rng, equality)
-    reading = co.formats.from_mjcf(written(tmp_path, text), balls="angles")
+    with pytest.warns(co.support.InputWarning, match="coupling that is a joint's second, 'again'$"):
+        reading = co.formats.from_mjcf(written(tmp_path, text), balls="angles")
     model, theirs = reading.model, mj.MjModel.from_xml_string(text)
     assert set(model.couplings) == {"turn", "along", "swing"}
     assert {coupling.joint for coupling in model.couplings.values()} == {"lift"}
@@ -405,7 +406,9 @@ TENDON = '<tendon><fixed name="cord" stiffness="5000"><joint joint="bend" coef="
 def test_what_changes_torques_and_is_left_out_warns_with_its_size(tmp_path, tendon):
     """The torques of the model that is read fall short of MuJoCo's by the largest of the sizes, or their sum."""
     path = written(tmp_path, SWIMMER.format(tendon=tendon))
-    with pytest.warns(co.support.InputWarning, match="forces in .* that are left out: the medium") as issued:
+    with pytest.warns(
+        co.support.InputWarning, match="forces and constraints in .* that are left out: the medium"
+    ) as issued:
         reading = co.formats.from_mjcf(path)
     sizes = [float(size) / 100 for size in re.findall(r"change by (\S+) %", str(issued[0].message))]
     assert len(sizes) == 1 + bool(tendon)
@@ -419,6 +422,21 @@ def test_what_changes_torques_and_is_left_out_warns_with_its_size(tmp_path, tend
     read = co.Evaluator(reading.model).torque(data.qpos, data.qvel, data.qacc)
     missing = np.abs(np.ravel(read) - data.qfrc_inverse).max() / np.abs(data.qfrc_inverse).max()
     assert max(sizes) * 0.999 <= missing <= sum(sizes) * 1.001
+
+
+def test_constraints_that_are_left_out_warn_with_their_sizes(tmp_path):
+    text = """<mujoco><worldbody><body><joint name="a"/><geom size="0.1" pos="0.5 0 0"/><site name="near"/>
+      <body pos="1 0 0"><joint name="b"/><geom size="0.1" pos="0.5 0 0"/></body></body><site name="far" pos="0 1 0"/>
+      </worldbody><tendon><spatial name="rope" limited="true" range="0 2.5" frictionloss="40"><site site="near"/>
+      <site site="far"/></spatial><fixed name="belt"><joint joint="a" coef="1"/><joint joint="b" coef="2"/></fixed>
+      </tendon><equality><tendon name="tie" tendon1="belt"/>{more}</equality></mujoco>"""
+    words = "bodies 'tie'; friction of tendons (rope 40 N); limits of tendons (rope 0 to 2.5)"
+    with pytest.warns(co.support.InputWarning, match=f"that are left out: .*{re.escape(words)}$") as issued:
+        co.formats.from_mjcf(written(tmp_path, text.replace("{more}", "")))
+    assert len(issued) == 1
+    off = text.replace("{more}", "").replace('tendon1="belt"', 'tendon1="belt" active="false"')
+    flags = '<option><flag frictionloss="disable" limit="disable"/></option><worldbody>'
+    co.formats.from_mjcf(written(tmp_path, off.replace("<worldbody>", flags)))  # warnings are errors
 
 
 STIFFER = """<mujoco><worldbody><body><joint name="a" stiffness="2 0.5" damping="1 0.3"/>

@@ -108,3 +108,30 @@ def test_a_person_of_a_file_in_one_argument(leg, muscles):
     both = "muscle and spring" if "dorsiflexion" in muscles.driven else "spring"
     assert row == f"{both} torque at joint dorsiflexion"
     assert [constant.name for constant in walk.constants] == ["k"]
+
+
+LEFT_OUT = """<BushingForce name="strap"><rotational_stiffness>10 0 0</rotational_stiffness></BushingForce>
+  <PointToPointSpring name="band"><point1>0 -1 0</point1><stiffness>2500</stiffness><rest_length>0.8</rest_length>
+  </PointToPointSpring><PathActuator name="rope"><optimal_force>50</optimal_force></PathActuator>
+  <BushingForce name="loose"><appliesForce>false</appliesForce></BushingForce>"""
+GUIDES = """<ConstraintSet name="constraintset"><objects><PointOnLineConstraint name="guide"/>
+  <PointOnLineConstraint name="lifted"><isEnforced>false</isEnforced></PointOnLineConstraint></objects></ConstraintSet>
+  <ForceSet"""
+
+
+def test_forces_and_constraints_that_are_left_out_warn_once_with_their_sizes(tmp_path):
+    """Not those that are switched off, nor actuators: what these do is up to their control."""
+    path = tmp_path / "tied.osim"
+    text = PENDULUM.replace("</objects></ForceSet>", LEFT_OUT + "</objects></ForceSet>").replace("<ForceSet", GUIDES)
+    path.write_text(text, encoding="utf-8")
+    with pytest.warns(co.support.InputWarning) as issued:
+        reading = co.formats.from_osim(path)
+    parts = (
+        "PointOnLineConstraint 'guide'",
+        "BushingForce 'strap' (rotational_stiffness 10 0 0)",
+        "PointToPointSpring 'band' (stiffness 2500, rest_length 0.8)",
+    )
+    assert [str(warning.message) for warning in issued] == [
+        f"forces and constraints in {str(path)!r} that are left out: {'; '.join(parts)}"
+    ]
+    assert {name for name in ("rope", "loose", "lifted") if name in str(reading)} == {"rope", "loose", "lifted"}
