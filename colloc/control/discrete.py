@@ -60,6 +60,8 @@ class System:
     space : StateSpace, optional
         Space of states with unit quaternions, which `step` normalises; A and B are then derivatives of displacements of
         x[k+1] by those of x[k], n_dx numbers. Plain vectors by default, n_dx = n_x.
+    dt : float, optional [s]
+        Time of a step, if it has one.
 
     Examples
     --------
@@ -75,10 +77,13 @@ class System:
     step: Step
     linearise: Linearise
     space: StateSpace | None = None
+    dt: float | None = None
 
     def __post_init__(self):
         for name in ("n_x", "n_u"):
             count(name, getattr(self, name), at_least=1)
+        if self.dt is not None:
+            finite_number("dt", self.dt, positive=True)
         function("step", self.step, "a function", "k", "x", "u")
         function("linearise", self.linearise, "a function", "x", "u")
         if self.space is None:
@@ -157,7 +162,7 @@ def system_at(
     places = [np.arange(slopes.nnz_out(k)) for k in range(slopes.n_out())]
     batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places)
     step = _BufferedStep(_step_function(model, slopes, space, dt, scheme), dt)
-    return System(space.n_x, model.n, step, _lineariser(batch, _Positions(model), dt, scheme), space)
+    return System(space.n_x, model.n, step, _lineariser(batch, _Positions(model), dt, scheme), space, dt)
 
 
 def _step_function(model: Model, slopes: ca.Function, space: StateSpace, dt: float, scheme: Scheme) -> ca.Function:

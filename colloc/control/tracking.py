@@ -92,8 +92,18 @@ class Tracking:
             NaN from where the motion diverges.
         u : ndarray, shape (K, n) [N m, N]
             Applied torques.
+
+        Raises
+        ------
+        InputError
+            For a system of other sizes or another time step.
         """
         plant: System = self.system if system is None else instance("system", system, System)
+        if plant.dt is not None and not np.isclose(plant.dt, self.dt, rtol=1e-6, atol=0.0):
+            raise InputError(
+                f"system must have the controller's time step, {self.dt!r} s, got one of {plant.dt!r} s: "
+                "use co.control.discretise(model, tracking.dt)"
+            )
         flag("feedback", feedback)
         start = plant.states.checked("x0", finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],)))
         bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(plant.n_u,))

@@ -124,6 +124,10 @@ def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
         co.control.time_varying_lqr(solution, steps=0)
     with pytest.raises(co.InputError, match=r"x0 must have shape \(4,\)"):
         co.control.time_varying_lqr(solution, steps=5).run(x0=np.zeros(2))
+    plan = co.control.time_varying_lqr(solution, steps=5)
+    with pytest.raises(co.InputError, match=rf"the controller's time step, {plan.dt} s, got one of 0\.01 s"):
+        plan.run(co.control.discretise(two_link(), dt=0.01))
+    assert plan.system.dt == plan.dt
     hand = co.Unknown("hand", size=3)
     pushed = co.Problem(
         two_link(),
