@@ -100,8 +100,8 @@ def map(
     gaps = np.isnan(column)
     dress(ax, names[x], names[y])
     ax.grid(False)
-    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
-        some = np.arange(0, values.size, -(-values.size // _TICKS))
+    for axis, values, most in ((ax.xaxis, across, _fitting(ax, across)), (ax.yaxis, up, _TICKS)):
+        some = np.arange(0, values.size, -(-values.size // most))
         axis.set_ticks(some + 0.5, [f"{number:.3g}" for number in values[some]])
     if gaps.any():
         style = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
@@ -109,3 +109,10 @@ def map(
         page.legend([Line2D([], [], label="no solution", **style)])
     bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure
+
+
+def _fitting(ax: Axes, values: np.ndarray) -> int:
+    """How many labels of these values fit below axes, side by side."""
+    letters = max(len(f"{number:.3g}") for number in values) + 1
+    width = ax.get_window_extent().width / ax.figure.dpi * 72
+    return int(np.clip(width / (0.6 * letters * mpl.rcParams["font.size"]), 1, _TICKS))

@@ -4,11 +4,13 @@
 
 import pickle
 from dataclasses import replace
+from itertools import pairwise
 
 import casadi as ca
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -324,6 +326,18 @@ def test_cells_of_a_map_are_even_and_ticks_at_the_values(table):
     assert bar.get_yscale() == "log"
     values = np.asarray(ax.collections[0].get_array())
     np.testing.assert_allclose(values[:, 0] / values[0, 0], [1, 3, 10, 30], rtol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8])
+def test_labels_below_a_map_do_not_touch(table, columns):
+    figure = Figure(figsize=(12.0, 3.9), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, columns))
+    for ax in axes:
+        co.plot.map(table, "load", "gain", ax=ax)
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    assert len(boxes) == {1: 6, 3: 3, 8: 1}[columns]
 
 
 def test_maps_check_units_and_logarithms(table):
