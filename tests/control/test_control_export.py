@@ -17,6 +17,7 @@ from colloc.kernels.compiler import OPTIMISED, inspect
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.panda import panda
 from colloc.models.two_link import two_link
+from colloc.studies.control.trot import quadruped, schedule
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
 SANITIZED = [] if sys.platform == "win32" else ["-fsanitize=address,undefined"]  # which MinGW-w64 does not have
@@ -204,6 +205,16 @@ def test_c_of_phases_is_python_to_the_bit_through_cycles_leaps_and_lost_plans(of
             q, qd = tick.state(TICK)
             q, qd = model.displaced(q, 1e-3 * rng.standard_normal(4)), qd + 1e-2 * rng.standard_normal(4)
     assert lost > 0
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("gcc") is None, reason="needs CMake and GCC")
+def test_a_trotting_quadruped_is_built_and_tested_by_its_own_file(tmp_path):
+    co.control.export(co.control.receding(schedule(quadruped()), co.BSpline(4), tick=0.01), tmp_path)
+    run("cmake", "-S", ".", "-B", "build", "-DCMAKE_C_COMPILER=gcc", folder=tmp_path)
+    run("cmake", "--build", "build", folder=tmp_path)
+    said = run("ctest", "--test-dir", "build", "--verbose", folder=tmp_path)
+    assert "51 ticks, largest difference" in said
+    assert "100% tests passed" in said
 
 
 def test_phases_with_different_states_are_named(tmp_path):
