@@ -28,15 +28,18 @@ def loaded_name(path: Path) -> str:
     return path.name if sys.platform == "win32" and not str(path).isascii() else str(path)
 
 
-def build_source(name: str, text: str, options: Compile) -> Path:
-    """The library of one C file.
+def build_source(name: str, text: str, options: Compile, flags: Sequence[str] = OPTIMISED) -> Path:
+    """The library of one C file; the flags are for GCC, other compilers optimise.
 
     CompileError without a working compiler, or a cache directory that only the user can write.
     """
     if library := shipped(name, text, options):
         return library
-    directory, key = cache_directory(options), machine_key(options, text)
-    return find(directory, key) or new_entry(target(options)[0], text, directory, key)
+    directory, key = cache_directory(options), machine_key(options, " ".join([*flags, text]))
+    if library := find(directory, key):
+        return library
+    compiler = target(options)[0]
+    return new_entry(compiler, text, directory, key, OPTIMISED if "__clang__" in compiler.macros else flags)
 
 
 def new_entry(compiler: Compiler, text: str, directory: Path, key: str, flags: Sequence[str] = OPTIMISED) -> Path:

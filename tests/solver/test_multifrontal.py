@@ -13,6 +13,8 @@ import pytest
 
 import colloc as co
 from colloc.kernels import Compile, CompileError, CompileWarning, build_source
+from colloc.kernels.compiler import LOOPS, OPTIMISED, compile_library, inspect
+from colloc.kernels.options import compiler_command
 from colloc.solution.warm_start import start_from
 from colloc.solver import linear_solvers
 from colloc.studies.classics.optima import CLASSICS
@@ -44,7 +46,7 @@ class Info(ctypes.Structure):
 @pytest.fixture(scope="module")
 def code() -> ctypes.CDLL:
     try:
-        return ctypes.CDLL(str(build_source("multifrontal", linear_solvers.source(), Compile())))
+        return ctypes.CDLL(str(linear_solvers.multifrontal()))
     except CompileError as error:
         pytest.skip(str(error))
 
@@ -117,6 +119,23 @@ def test_solutions_and_inertia_are_those_of_dense_linear_algebra(code, seed, n, 
     assert factors.factorise(matrix) == 0
     np.testing.assert_allclose(factors.solve(right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-8)
     assert factors.info.negative == (np.linalg.eigvalsh(matrix) < 0).sum()
+
+
+def test_the_flags_that_compile_sooner_change_no_digit(code, tmp_path):
+    """Than -O3, by this compiler: solutions, inertia and counts of random systems, small and large fronts."""
+    compiler = inspect(compiler_command(Compile()))
+    optimised = ctypes.CDLL(str(compile_library(compiler, linear_solvers.source(), tmp_path, OPTIMISED)))
+    rng = np.random.default_rng(0)
+    small, large = well_posed(0, n=150, rows=60, density=0.05), well_posed(0, n=300, rows=100, density=0.5)
+    for matrix in (small, large, chain(rng, 24, 30, 1.0)):
+        right, answers = rng.normal(size=(len(matrix), 3)), []
+        for library in (code, optimised):
+            factors = Factors(library, matrix != 0, u=0.01)
+            assert factors.factorise(matrix) == 0
+            info = factors.info
+            numbers = info.negative, info.delays, info.pairs, info.entries, info.work
+            answers.append((numbers, factors.solve(right).tobytes()))
+        assert answers[0] == answers[1]
 
 
 def test_a_column_without_a_pivot_waits_for_its_neighbours(code):
@@ -294,7 +313,7 @@ static int begin(pthread_t *thread, const pthread_attr_t *how, void *(*work)(voi
     text = linear_solvers.source()
     text = text.replace("#include <pthread.h>\n", counted).replace("WORTH_A_THREAD 1e6", "WORTH_A_THREAD 1e4")
     try:
-        code = ctypes.CDLL(str(build_source("threads", text, Compile())))
+        code = ctypes.CDLL(str(build_source("threads", text, Compile(), LOOPS)))
     except CompileError as error:
         pytest.skip(str(error))
     return Threads(text, code, *(ctypes.c_int.in_dll(code, name) for name in ("begun", "refused")))
@@ -496,7 +515,7 @@ def test_it_is_tried_once_for_a_machine(empty_cache, monkeypatch):
 
 
 def test_it_is_tried_in_this_process_where_there_is_no_other(empty_cache, monkeypatch, tmp_path):
-    library = build_source("multifrontal", linear_solvers.source(), Compile())
+    library = linear_solvers.multifrontal()
     for python in (str(tmp_path / "none"), "/bin/true"):
         monkeypatch.setattr(linear_solvers.sys, "executable", python)
         assert linear_solvers._tried(library)
