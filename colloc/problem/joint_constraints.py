@@ -67,6 +67,7 @@ class EndState(Statement):
         """Quantity, index and value of every joint quantity."""
         values: list[tuple[str, int, float]] = []
         for quantity, value in self.values.items():
+            _check_joints(f"{self.name} {quantity}", model, f"states are {self.name}(states={{name: value}})")
             joints, numbers = _per_joint(f"{self.name} {quantity}", value, model, quantity)
             values += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
         return values
@@ -114,6 +115,7 @@ class Bounds(Statement):
         if quantity not in self.limits:
             return lower, upper
         value, name = self.limits[quantity], f"bounds {quantity}"
+        _check_joints(name, model, "a state has lower= and upper= of its own")
         if isinstance(value, Mapping):
             for joint, sides in value.items():
                 j = _joint(model, joint, quantity)
@@ -283,6 +285,11 @@ def joint_bounds(model: Model, statements: Sequence[Statement]) -> list[JointBou
             if np.isfinite([lower, upper]).any():
                 constraints.append(JointBounds(quantity, lower, upper, where))
     return constraints
+
+
+def _check_joints(name: str, model: Model, instead: str) -> None:
+    if not model.n:
+        raise InputError(f"{name}: no joint of the model moves; {instead}")
 
 
 def _sides(name: str, value: Any) -> tuple[Any, Any]:

@@ -11,7 +11,9 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
+from colloc.problem.conditions import Condition
 from colloc.problem.cost import Term
+from colloc.problem.joint_parts import Spring
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.part import Part
 from colloc.problem.signal import Signal
@@ -45,6 +47,8 @@ class Validated(Protocol):
     def statements(self) -> Sequence[Statement]: ...
     @property
     def states(self) -> Sequence[State]: ...
+    @property
+    def parts(self) -> Sequence[Part]: ...
     @property
     def all_loads(self) -> Sequence[Load]: ...
     @property
@@ -153,9 +157,7 @@ def check_rows(problem: Validated) -> None:
 
     Only rows that are linear in it, and depend on nothing else, can be judged without a motion.
     """
-    for rows in problem.rows.values():
-        if rows.constraint.where.instants > 1 or rows.function.n_instructions() > _SIMPLE:
-            continue
+    for rows in _short(problem):
         for quantity, joint, low, high in _kept(rows):
             bounds, name = problem.limits(quantity), problem.model.names(quantity)[joint]
             lower, upper = bounds[0][joint], bounds[1][joint]
@@ -165,6 +167,13 @@ def check_rows(problem: Validated) -> None:
                     f"{rows.constraint.name!r} keeps {quantity}[{name}] at {kept}, outside its bounds "
                     f"[{lower:g}, {upper:g}]"
                 )
+
+
+def _short(problem: Validated) -> Iterator[ConstraintRows]:
+    """Rows at single instants by functions that are short enough to be linear."""
+    for rows in problem.rows.values():
+        if rows.constraint.where.instants <= 1 and rows.function.n_instructions() <= _SIMPLE:
+            yield rows
 
 
 def _kept(rows: ConstraintRows) -> Iterator[tuple[str, int, float, float]]:
@@ -287,6 +296,15 @@ def _check_angles(problem: Validated) -> None:
     for statement, end in _end_values(problem):
         if end.quantity == "q" and turning[end.index]:
             angles(f"{statement.name} q[{problem.model.position_names[end.index]}]", end.value)
+    names = [name for name, hinge in zip(problem.model.position_names, turning, strict=True) if hinge]
+    for rows in _short(problem) if names else ():
+        for quantity, joint, low, high in _kept(rows) if isinstance(rows.constraint, Condition) else ():
+            if quantity == "q" and turning[joint]:
+                name = f"{rows.constraint.name} of q[{problem.model.position_names[joint]}]"
+                angles(name, [low, high], 1 if low == high else _LOOSE)
+    for part in problem.parts:
+        if isinstance(part, Spring) and part.joint in names and isinstance(part.rest, int | float):
+            angles(f"rest of the {part.name} at {part.joint!r}", part.rest)
 
 
 def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:

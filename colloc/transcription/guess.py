@@ -17,6 +17,7 @@ from colloc.model.floating import FREE
 from colloc.problem import Coordinates, Phases, Problem, State, Unknown
 from colloc.support.checks import (
     InputError,
+    angles,
     finite_array,
     finite_number,
     function,
@@ -33,6 +34,8 @@ from colloc.transcription.trajectory import Trajectory
 Guess = Callable[[float], Any]
 _INTERVALS = 20
 _SAME = 1e-6  # difference of quaternions that are meant to be the same
+_GLANCES = 21  # at a guess, to see whether it may be in degrees
+_LOOSE = 3  # turns that a guess may be away from zero
 _ON_THE_WAY = 201  # times at which a guess is followed from one attitude to the next
 
 
@@ -140,6 +143,8 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         q = partial(_along, timed)
     elif isinstance(guess, Keyframes) or callable(guess):
         q = _through("guess", guess, problem.model.n_q, T, problem.model)
+        if not default:
+            _doubt(problem, q)
     else:
         raise InputError(
             "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of signal to such, or a "
@@ -164,6 +169,15 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | Mapping[str, An
         return start + s[:, None] * (end - start)
 
     return Trajectory(q, T, signal, lambda name: along[name](np.zeros(1))[0] if name in along else values[name])
+
+
+def _doubt(problem: Problem, q: Callable[[np.ndarray], np.ndarray]) -> None:
+    """InputWarning for a guess that may be in degrees."""
+    hinges = np.flatnonzero(problem.model.hinge_angles)
+    ends = prescribed_postures(problem)[:, hinges]
+    farthest = np.abs(ends[np.isfinite(ends)]).max(initial=0.0)
+    if farthest < 2 * np.pi:  # otherwise it turns many times, or its ends are in doubt
+        angles("guess", q(np.linspace(0, 1, _GLANCES))[:, hinges], _LOOSE)
 
 
 def _by_state(problem: Problem, guess: Any, T: float) -> dict[str, Callable[[np.ndarray], np.ndarray]]:

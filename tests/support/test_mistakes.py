@@ -113,6 +113,14 @@ BY_NUMBER = r"of q, qd, qdd and tau 0 is shoulder, 1 is elbow"
 # Refused: the mistake, and a pattern of the message of the InputError.
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a pair for each of two joints": (lambda: arm(co.bounds(tau=[(-10, 5), (-5, 10)])), PAIRS),
+    "joints where there are states": (
+        lambda: replace(growth(), subject_to=[co.initial(q=1.0)]),
+        r"initial q: no joint of the model moves; states are initial\(states=",
+    ),
+    "bounds where there are states": (
+        lambda: replace(growth(), subject_to=[co.bounds(q=(0.0, 1.0))]),
+        r"bounds q: no joint of the model moves; a state has lower= and upper= of its own",
+    ),
     "the same in a tuple": (lambda: arm(co.bounds(tau=((-10, 5), (-5, 10)))), PAIRS),
     "a pair for each of three joints": (lambda: co.bounds(tau=[(-1, 1), (-1, 1), (-1, 1)]), PAIRS),
     "a point whole": (
@@ -237,6 +245,22 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "a Denavit-Hartenberg row in degrees": (lambda: co.dh_revolute(alpha=90), f"DH alpha is 90 {DEGREES}"),
     "a placement in degrees": (lambda: co.placement(rpy=(0, 0, 180)), f"rpy is 180 {DEGREES}"),
     "a spring's rest in degrees": (lambda: co.revolute(passive=co.Passive(rest=-45.0)), f"rest is 45 {DEGREES}"),
+    "the rest of a part in degrees": (
+        lambda: arm(parts=[co.Spring("elbow", 5.0, rest=-45.0), co.Motors(["shoulder", "elbow"])]),
+        rf"rest of the spring at 'elbow' is 45 {DEGREES}",
+    ),
+    "a goal by a function in degrees": (
+        lambda: arm(co.at(1.0, lambda now: 2 * now.q[1] - 1, equals=-91.0)),
+        rf"at 1 of q\[elbow\] is 45 {DEGREES}",
+    ),
+    "a limit by a function in degrees": (
+        lambda: arm(co.path(lambda now: now.q[1], upper=170.0)),
+        rf"path of q\[elbow\] is 170 {DEGREES.replace('a turn', '3 turns')}",
+    ),
+    "a guess in degrees": (
+        lambda: co.plot.guess(arm(LIMITS), co.keyframes({0: (0, -2), 0.5: (-45, 0), 1: (1, -1)})),
+        f"guess is 45 {DEGREES.replace('a turn', '3 turns')}",
+    ),
     "a state in degrees": (lambda: arm(subject_to=[co.initial(q=(0, -90))]), rf"initial q\[elbow\] is 90 {DEGREES}"),
     "bounds in degrees": (lambda: arm(co.bounds(q=(-170, 170))), r"bounds q is 170 rad, more than 3 turns: degrees\?"),
     "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are always zero"),
