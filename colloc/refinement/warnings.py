@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import Points, points_inside
+from colloc.dynamics.instant import Slots
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free, Problem, Unknown
 from colloc.refinement.next_grid import NARROWEST, PIECES, held_up_by_limits
@@ -17,6 +18,7 @@ from colloc.support.checks import shortened
 from colloc.support.display import short
 
 _AT_BOUND = 1e-6  # of the duration
+_THROUGH = 0.3  # of its natural size, by which a row of positions is violated where a motion passes through
 _VARIES = 0.15  # of a quantity's range
 _OVERSHOOT = 1.0  # of half a quantity's range: a larger excess is an oscillation, not a switch
 _NEAR = 0.02  # of a quantity's range: closer values are at the bound
@@ -54,7 +56,8 @@ def _of_phase(phase: Solution, advice: str) -> list[str]:
         sentences.append(f"{'; '.join(causes)}: {advice}")
     if phase.status is Status.VIOLATED:
         worst = next(v for v in phase.violations if _is_bound(phase, v))
-        sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
+        around = _around(phase, worst)
+        sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {around or advice}")
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
         sentences += _locks(phase) + _long_ways(phase)
@@ -233,6 +236,21 @@ def _violated(solution: Solution, worst: Violation) -> str:
     share = f"{worst.relative:.1%} of" if worst.relative < 10 else f"{worst.relative:.0f} times"
     size = f"its natural size, {worst.in_unit(worst.size)}"
     return f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {share} {size}"
+
+
+def _around(solution: Solution, worst: Violation) -> str:
+    """Advice for a motion that passes through an obstacle between two nodes; empty if it does not."""
+    rows = solution.problem.rows[worst.constraint]
+    if worst.relative < _THROUGH or rows.constraint.bounded_joints(solution.problem.model):
+        return ""
+    slots = rows.function.sx_in()
+    others = [symbol for name, symbol in zip(Slots._fields * 2, slots, strict=False) if name not in ("q", "states")]
+    if ca.depends_on(rows.function.call(slots)[0], ca.vertcat(*others)):
+        return ""
+    return (
+        "the motion passes through between two nodes, from where no small change leads around: give a guess that does, "
+        "as in guess=co.keyframes({0: start, 0.5: beside, 1: end})"
+    )
 
 
 def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray, float]:

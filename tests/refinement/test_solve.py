@@ -13,6 +13,7 @@ import colloc as co
 from colloc.models.two_link import two_link
 from colloc.solution.as_guess import trajectory_of
 from colloc.solver.monitor import Monitor
+from colloc.studies.classics.points import particle
 from tests.support.problems import effort, everything, time_optimal
 
 CURVES = [co.BSpline(20), co.HermiteSimpson(20), co.Radau(20)]
@@ -346,3 +347,17 @@ def test_progress_is_one_updating_line(capfd):
     captured = capfd.readouterr()
     assert captured.err == ""
     assert captured.out == ""
+
+
+def test_a_motion_through_a_thin_wall_needs_a_guess_around_it():
+    """Between two nodes it is beyond the wall; a guess around it, as the warning asks for, is solved."""
+    disc, wall = co.Capsule("y", (0, 0, 0), (0, 0, 0), 0.05), co.Capsule(None, (0, -1, 0), (0, 0.5, 0), 0.05)
+    ends = [co.initial(q=(-1, 0), qd=0), co.final(q=(1, 0), qd=0), co.clearance(disc, wall)]
+    problem = co.Problem(particle("xy"), 2.0, co.integral(effort), ends)
+    with pytest.warns(co.refinement.SolutionWarning, match="passes through between two nodes, .* guess=co.keyframes"):
+        through = co.solve(problem, co.BSpline(12))
+    assert through.status is co.solver.Status.VIOLATED
+    around = co.solve(problem, co.BSpline(12), tol=1e-2, guess=co.keyframes({0: (-1, 0), 0.5: (0, 0.8), 1: (1, 0)}))
+    assert around.status is co.solver.Status.SOLVED
+    t = np.linspace(0, 2, 2001)
+    assert around.evaluate(lambda now: now.distance(disc, wall), t).min() > -1e-3
