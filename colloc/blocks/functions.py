@@ -81,15 +81,15 @@ class BlockFunctions:
     @cached_property
     def jacobian(self) -> ca.Function:
         """(w, d, p) -> sparse Jacobian of the rows."""
-        return ca.Function("jacobian", self.inputs, self.resolved([self.slopes]))
+        return ca.Function("jacobian", self.inputs, [self.slopes])
 
     @cached_property
     def gradient(self) -> ca.Function:
         """(w, d, p) -> gradient of the cost, dense."""
         if self.intermediate is not None and self.intermediate.recursive:
             factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.expression
-            gradient = ca.densify(self.slopes.T @ factors)
-            return ca.Function("gradient", self.inputs, self.resolved([gradient]))
+            gradient = ca.densify(self.slopes.T @ self.resolved([factors])[0])
+            return ca.Function("gradient", self.inputs, [gradient])
         # One reverse sweep through the torque takes half the operations of a recursion.
         total = ca.sum1(self.value(*self.inputs))
         return ca.Function("gradient", self.inputs, [ca.densify(ca.gradient(total, self.local.w))])
@@ -128,11 +128,13 @@ class BlockFunctions:
 
     @cached_property
     def slopes(self) -> ca.SX:
-        """Jacobian of the rows in w, sparse, with torques and the motion of dependent joints as symbols."""
+        """Jacobian of the rows in w, sparse."""
         direct = ca.jacobian(self.expression, self.local.w)
         if self.intermediate is None:
             return direct
-        return direct + ca.jacobian(self.expression, self.intermediate.symbols) @ self.intermediate.slopes
+        # Values are put in before the chain rule: its products take many times the operations of its factors.
+        direct, outer = self.resolved([direct, ca.jacobian(self.expression, self.intermediate.symbols)])
+        return direct + outer @ self.intermediate.slopes
 
     @cached_property
     def multipliers(self) -> ca.SX:
@@ -170,6 +172,7 @@ class BlockFunctions:
         hessian, gradient = self._curvature_in(both)
         if intermediate is None:
             return ca.triu(hessian)
+        hessian, gradient = self.resolved([hessian, gradient])
         size, slopes = w.shape[0], intermediate.slopes
         mixed = hessian[:size, size:] @ slopes
         bent = slopes.T @ hessian[size:, size:] @ slopes
@@ -215,7 +218,7 @@ class BlockFunctions:
         return ca.Function("second", arguments, [ca.triu(sum(curvature, slopes.T @ ca.diag(factors) @ slopes))])
 
     def _function(self, results: list[ca.SX]) -> ca.Function:
-        return ca.Function("second", [*self.inputs, self.multipliers], self.resolved(results))
+        return ca.Function("second", [*self.inputs, self.multipliers], results)
 
     def resolved(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with values in place of symbols of torques and of dependent joints."""

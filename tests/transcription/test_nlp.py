@@ -119,6 +119,31 @@ def test_derivatives_of_a_long_chain_equal_automatic_differentiation(
     compare_with_automatic_differentiation(long_chain(**given), curve, [])
 
 
+def test_values_put_in_before_the_chain_rule_or_behind_it_give_the_same_bits(monkeypatch: pytest.MonkeyPatch):
+    """In the place of the torques' symbols, which the factors have and, written out, the products have again."""
+    monkeypatch.setattr(torques, "RECURSIVE_FROM", 4)
+    nlp, rng, compared = co.transcribe(long_chain(), co.BSpline(2)), np.random.default_rng(0), 0
+    for functions in (block.functions for block in (*nlp.costs, *nlp.constraints)):
+        w, inner = functions.local.w, functions.intermediate
+        if inner is None:
+            continue
+        size, both = w.shape[0], ca.vertcat(w, inner.symbols)
+        slopes = ca.jacobian(functions.expression, w) + ca.jacobian(functions.expression, inner.symbols) @ inner.slopes
+        hessian, gradient = functions._curvature_in(both)
+        mixed, bent = hessian[:size, size:] @ inner.slopes, inner.slopes.T @ hessian[size:, size:] @ inner.slopes
+        curvature = hessian[:size, :size] + mixed + mixed.T + (bent + inner.curvature(gradient[size:]))
+        behind = inner.resolve([slopes, ca.triu(curvature)])
+        before = [functions.slopes, functions._curvature]
+        inputs = [*functions.inputs, functions.multipliers]
+        values = [0.5 + rng.random(symbols.shape) for symbols in inputs]
+        answers = [ca.Function("both", inputs, results)(*values) for results in (behind, before)]
+        for one, other in zip(*answers, strict=True):
+            assert one.sparsity() == other.sparsity()
+            assert one.nonzeros() == other.nonzeros()
+        compared += 1
+    assert compared >= 4
+
+
 def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
     exact = BlockFunctions.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setattr(BlockFunctions, "slopes", property(lambda self: 1.001 * exact(self)))
