@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from types import UnionType
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ import numpy as np
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
 from colloc.problem.conditions import Condition
+from colloc.problem.contact_sphere import GroundContact
 from colloc.problem.cost import Term
 from colloc.problem.joint_parts import Spring
 from colloc.problem.parametrised import Parametrised
@@ -41,6 +43,8 @@ class Validated(Protocol):
     def model(self) -> Model: ...
     @property
     def coordinates(self) -> object | None: ...
+    @property
+    def free_motors(self) -> Sequence[str]: ...
     @property
     def passive(self) -> Sequence[str]: ...
     @property
@@ -225,12 +229,14 @@ def _check_within(what: str, value: float, lower: float, upper: float) -> None:
 def warn_of_oddities(problem: Validated) -> None:
     """InputWarning for likely mistakes.
 
-    These are torques of joints that move no mass and carry no load, bounds on torques of passive joints, quaternions
-    that may have their scalar part last, end states and bounds that may be in degrees, and measured samples whose times
-    or values seem to be in other units than the motion's.
+    These are torques of joints that move no mass and carry no load, bounds on torques of passive joints, ideal motors
+    that hold what the ground should carry, quaternions that may have their scalar part last, end states, bounds and
+    springs that may be in degrees, and measured samples whose times or values seem to be in other units than the
+    motion's.
     """
     _check_idle(problem)
     _check_passive(problem)
+    _check_carried(problem)
     _check_order(problem)
     _check_angles(problem)
     for name, (term, _) in problem.costs.items():
@@ -273,6 +279,21 @@ def _check_passive(problem: Validated) -> None:
                 f"no part drives joint {shown(idle)}, so that its torque is zero, but it has bounds: "
                 f"add co.Motors({idle}) to parts"
             )
+
+
+def _check_carried(problem: Validated) -> None:
+    """InputWarning for ideal motors of any force that move a body in the world which touches the ground."""
+    slides = {
+        joint for joint, unit in zip(problem.model.joint_names, problem.model.torque_units, strict=True) if unit == "N"
+    }
+    for sphere in (sphere for part in problem.parts if isinstance(part, GroundContact) for sphere in part.spheres):
+        leading = list(takewhile(slides.__contains__, reversed(problem.model.joints_to(sphere.body))))
+        if leading and set(leading) <= set(problem.free_motors):
+            warn(
+                f"the ground touches {sphere.body!r}, and ideal motors of any force at {shown(leading)} can carry it: "
+                f"hold their forces at zero, as in co.bounds(tau={{{leading[0]!r}: (0, 0)}}), or limit them"
+            )
+            return
 
 
 def _check_order(problem: Validated) -> None:

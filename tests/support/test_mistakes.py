@@ -68,6 +68,13 @@ def growth() -> co.Problem:
     return co.Problem(None, 1.0, co.integral(lambda now: now.x**2), [co.initial(states={"x": 1.0})], [DECAY])
 
 
+def dropped(*rows: Any) -> co.Problem:
+    """A ball over the ground."""
+    bodies = [co.Body("x", co.prismatic((1, 0, 0))), co.Body("ball", co.prismatic((0, 1, 0)), "x", mass=1.0)]
+    ground = co.problem.GroundContact([co.problem.ContactSphere("ball", (0, 0, 0), 0.1)])
+    return co.Problem(co.Model(bodies), 1.0, subject_to=[co.initial(q=0.5, qd=0), *rows], parts=[ground])
+
+
 def massless() -> co.Problem:
     model = co.Model([co.Body("upper", co.dh_revolute(a=1.0)), co.Body("lower", co.dh_revolute(a=1.0), "upper")])
     return arm(LIMITS, model=model)
@@ -245,6 +252,10 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "a Denavit-Hartenberg row in degrees": (lambda: co.dh_revolute(alpha=90), f"DH alpha is 90 {DEGREES}"),
     "a placement in degrees": (lambda: co.placement(rpy=(0, 0, 180)), f"rpy is 180 {DEGREES}"),
     "a spring's rest in degrees": (lambda: co.revolute(passive=co.Passive(rest=-45.0)), f"rest is 45 {DEGREES}"),
+    "a ball that motors carry": (
+        dropped,
+        r"the ground touches 'ball', and ideal motors of any force at x, ball can carry it: hold their forces at zero",
+    ),
     "the rest of a part in degrees": (
         lambda: arm(parts=[co.Spring("elbow", 5.0, rest=-45.0), co.Motors(["shoulder", "elbow"])]),
         rf"rest of the spring at 'elbow' is 45 {DEGREES}",
@@ -511,3 +522,11 @@ def test_an_unknown_that_only_a_connection_depends_on_is_not_idle():
         raise_on_failure=False,
     )
     assert "gap" not in " ".join(warning_messages(answer))
+
+
+def test_a_ball_that_motors_carry_hangs_in_the_air():
+    """Which is why it is doubted; with no force there it is not, warnings being errors."""
+    with pytest.warns(co.support.InputWarning, match="ideal motors of any force"):
+        held = dropped()
+    assert co.solve(held, co.Radau(8)).q[-1, 1] == pytest.approx(0.5)
+    dropped(co.bounds(tau=(0.0, 0.0)))
