@@ -308,7 +308,7 @@ class _Lagrangian:
         if factors is None:
             return None
         count, none = self.jacobian.shape[0], np.zeros((self.free.size, 0))
-        basis, weighted, images = none, none, none
+        basis, weighted, images, shifted = none, none, none, self.hessian + _FALL * self.metric
         image = np.random.default_rng(0).standard_normal(self.free.size)
         for _ in range(min(_PRODUCTS, self.free.size)):
             move = np.array(ca.ldl_solve(np.append(image, np.zeros(count)), *factors)).ravel()[: self.free.size]
@@ -317,7 +317,7 @@ class _Lagrangian:
                 move = move - basis @ (weighted.T @ move)
             if np.linalg.norm(move) <= _RANK * size:
                 break
-            weight = np.array((self.hessian + _FALL * self.metric) @ move).ravel()
+            weight = np.array(shifted @ move).ravel()
             length = np.sqrt(move @ weight)
             basis, weighted = np.column_stack([basis, move / length]), np.column_stack([weighted, weight / length])
             image = bent(basis[:, -1])
