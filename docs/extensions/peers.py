@@ -23,6 +23,7 @@ NAMES = {
     "yapss": "yapss",
     "acados": "acados",
     "nosnoc": "nosnoc",
+    "biosym": "biosym",
     "pinocchio": "Pinocchio",
     "mujoco": "MuJoCo",
 }
@@ -47,6 +48,7 @@ PROBLEMS = {
     "alp_rider": "alp rider",
     "slide": "slide with dry friction",
     "delta_iii": "Delta III",
+    "stand": "stand by six motors",
 }
 NARROW = {"toppra"}  # on its straight line alone
 

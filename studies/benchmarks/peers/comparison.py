@@ -32,6 +32,7 @@ from colloc.studies.benchmarks import ticks
 from colloc.studies.benchmarks.peers import (
     with_acados,
     with_asset,
+    with_biosym,
     with_colloc,
     with_colloc_grid,
     with_crocoddyl,
@@ -48,13 +49,22 @@ from colloc.studies.benchmarks.peers import (
     with_yapss,
 )
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime, asked
-from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, steps, walks, written
+from colloc.studies.benchmarks.peers.problems import (
+    SINGLE,
+    problems,
+    rises,
+    stands,
+    steps,
+    walks,
+    written,
+)
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
 from colloc.studies.benchmarks.peers.truth_of_states import (
     judged_alp_rider,
     judged_delta_iii,
     judged_goddard,
     judged_slide,
+    judged_stand,
 )
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.results import commit, machine
@@ -75,6 +85,7 @@ TOOLS: dict[str, ModuleType] = {
     "yapss": with_yapss,
     "acados": with_acados,
     "nosnoc": with_nosnoc,
+    "biosym": with_biosym,
     "pinocchio": with_pinocchio,
     "mujoco": with_mujoco,
 }
@@ -82,15 +93,16 @@ MISS, OVERSTEP, COSTLIER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 MISSES = {"walk_by_muscles": 2e-2, "predict_by_muscles": 2e-2}  # set when answers of the first were known: stiff ground
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
-PATIENT = {"rise": 400.0, "walk": 400.0, "predict_by_muscles": 3000.0}  # s, in its place, the problem's first
+PATIENT = {"rise": 400.0, "walk": 400.0, "predict_by_muscles": 3000.0, "stand": 400.0}  # s, the problem's first
 LONG = 600.0  # s, of an answer that is not asked for again to be timed
-MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
+MOST = {"rise": 2, "walk": 1, "stand": 1}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "step": judged_step, "walk": judged_walk}
 JUDGES |= {
     "goddard": judged_goddard,
     "alp_rider": judged_alp_rider,
     "delta_iii": judged_delta_iii,
     "slide": judged_slide,
+    "stand": judged_stand,
 }
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
@@ -161,7 +173,7 @@ def climbed(
     ----------
     tool : str
     module : module
-    work : "reach", "hop", "rise", "step" or "walk"
+    work : "reach", "hop", "rise", "step", "walk" or "stand"
     problem : mapping
     most : int
         Grids to be tried.
@@ -257,7 +269,7 @@ def motions(
 
 def stated(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
     """The family of a problem and its numbers, its URDF file written to a folder."""
-    families = {"reach": problems(), "rise": rises(), "step": steps(), "walk": walks()}
+    families = {"reach": problems(), "rise": rises(), "step": steps(), "walk": walks(), "stand": stands()}
     for work, every in families.items():
         if name in every:
             return work, written(name, every[name], folder)
@@ -361,7 +373,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
-    every = [*problems(), *SINGLE, *rises(), *steps(), *walks()]
+    every = [*problems(), *SINGLE, *rises(), *steps(), *walks(), *stands()]
     names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, *APART]
     for word, known in ((only, TOOLS), (names, [*every, *APART])):
         if strange := set(word) - set(known):

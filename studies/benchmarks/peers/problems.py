@@ -433,6 +433,49 @@ class Walk:
     durations: tuple[float, float] = (0.4, 0.6)
 
 
+@dataclass(frozen=True)
+class Stand:
+    """At rest on points that springs push back, by motors with the least mean of squared torques.
+
+    Nothing drives the first three joints, of the pelvis. The ground y = 0 pushes a point at a depth d, with
+    ``d+ = (d + sqrt(d**2 + depth**2)) / 2``, by ``stiffness d+ + bias d``. All other joints have a torque of
+    ``-stop (p(q - high) - p(low - q))`` with ``p(x) = (x + sqrt(x**2 + width**2)) / 2``.
+
+    Parameters
+    ----------
+    links : tuple of Link
+    parents : tuple of int
+        Of every link, -1 for the world.
+    gravity : tuple of float
+    low, high : tuple of float
+        Ends of the ranges of all joints.
+    points : tuple of (int, tuple of float)
+        Links and places of the points.
+    guess : tuple of float
+        Posture to search from.
+    motor : float
+        Largest torque.
+    beyond : float
+        How far a joint may leave its range.
+    stiffness, depth, bias, stop, width : float
+    """
+
+    links: tuple[Link, ...]
+    parents: tuple[int, ...]
+    gravity: Triple
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    points: tuple[tuple[int, Triple], ...]
+    guess: tuple[float, ...]
+    motor: float = 500.0
+    beyond: float = pi / 12
+    stiffness: float = 73575.0
+    depth: float = 1e-3
+    bias: float = 0.1
+    stop: float = 5000.0
+    width: float = pi / 90
+
+
 def planar(mass: float, length: float, before: float, inertia: float, centre: float | None = None) -> Link:
     """A rod along x that turns about z at the end of one of another length, `before`."""
     at = length / 2 if centre is None else centre
@@ -612,6 +655,27 @@ def walks() -> dict[str, Walk]:
     return {"walk_by_muscles": task, "predict_by_muscles": replace(task, speed=SPEED)}
 
 
+# The numbers of gait2d_torque, a model of biosym (Gambietz, Balougias, Zhang and Koelewijn), which names no licence:
+# trunk, and of each leg thigh, shank and foot, with heel and toe.
+LEG = (
+    upright(7.5, 0.0, 0.1522, -0.191),
+    upright(3.4875, -0.441, 0.0624, -0.1917),
+    replace(upright(1.0875, -0.4428, 0.0184, 0.0), com=(0.0768, -0.0351, 0.0)),
+)
+SLIDES = (particle("prismatic", (1, 0, 0), 0.0), particle("prismatic", (0, 1, 0), 0.0))
+SOLE = ((-0.06, -0.0702, 0.0), (0.1636, -0.0702, 0.0))
+
+
+def stands() -> dict[str, Stand]:
+    """biosym's model at rest, from its zero posture, whose feet are 46 mm over the ground."""
+    low, high = (-pi / 2, -8 * pi / 9, -pi / 3), (8 * pi / 9, 0.0, pi / 3)
+    links = (*SLIDES, upright(50.85, 0.0, 3.177, 0.3155), *LEG * 2)
+    ranges = (-3.0, -2.0, -3.14, *low * 2), (10.0, 11.0, 3.14, *high * 2)
+    points = tuple((link, place) for link in (5, 8) for place in SOLE)
+    guess = (0.0, 1.0, *(0.0,) * 7)
+    return {"stand": Stand(links, (-1, 0, 1, 2, 3, 4, 2, 6, 7), (0.0, -9.81, 0.0), *ranges, points, guess)}
+
+
 def _rows(matrix: Any) -> list[list[float]]:
     return np.array(ca.DM(matrix)).tolist()
 
@@ -696,12 +760,12 @@ def _text(values: tuple[float, ...]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-def written(name: str, problem: Reach | Rise | Step | Walk, folder: Path) -> dict[str, Any]:
+def written(name: str, problem: Reach | Rise | Step | Walk | Stand, folder: Path) -> dict[str, Any]:
     """A problem as JSON has it, its URDF file written, and of a step one whose standing foot is free to move."""
     path, free = folder / f"{name}.urdf", (1e9,) * len(problem.links)
     limits = (problem.torque, problem.speed) if isinstance(problem, Reach) else (free, free)
     path.write_text(
-        urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk) else None), encoding="utf-8"
+        urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk | Stand) else None), encoding="utf-8"
     )
     said = asdict(problem) | {"urdf": str(path), "name": name}
     if isinstance(problem, Step):

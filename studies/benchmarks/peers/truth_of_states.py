@@ -1,6 +1,7 @@
-"""True effect of controls on states that obey differential equations: Goddard's rocket, the alp rider, a launcher.
+"""True effect of controls on states that obey differential equations: Goddard's rocket, the alp rider, a launcher; and
+of torques on a body at rest.
 
-Equations are written out by hand, and integrated by SciPy. Nothing of colloc is used.
+Equations are written out by hand, and integrated by SciPy; forces at rest are Pinocchio's. Nothing of colloc is used.
 """
 
 from __future__ import annotations
@@ -211,6 +212,45 @@ def judged_delta_iii(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> T
     off = (elements(state[:3], state[3:6], pull) - wanted) / np.array([wanted[0], 1, 1, 1, 1])
     overstep = max(overstep, 1 - state[6] / problem["payload"])
     return Truth(float(max(miss, np.abs(off).max())), overstep, -float(state[6]))
+
+
+def judged_stand(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
+    """Effect of the torques of a `Stand` by Pinocchio: how far the body is from rest.
+
+    Parameters
+    ----------
+    problem : mapping
+        A `Stand`, and the path of its URDF file.
+    answer : mapping
+        Its `posture`, and the `torque` of every motor. `miss` is the largest acceleration over gravity, with that of
+        an angle in gravities a metre.
+    """
+    import pinocchio
+
+    pin: Any = pinocchio  # has no type stubs
+    world = pin.buildModelFromUrdf(problem["urdf"])
+    world.gravity.linear = np.array(problem["gravity"], float)
+    data, q, torque = world.createData(), np.array(answer["posture"], float), np.array(answer["torque"], float)
+    low, high = (np.array(problem[name], float) for name in ("low", "high"))
+    over, under = ((x + np.hypot(x, problem["width"])) / 2 for x in (q[3:] - high[3:], low[3:] - q[3:]))
+    total = np.concatenate([np.zeros(3), torque - problem["stop"] * (over - under)])
+    pin.computeJointJacobians(world, data, q)
+    for link, place in problem["points"]:
+        joint = data.oMi[link + 1]  # after the world
+        arm = joint.rotation @ np.array(place, float)
+        depth = -float((joint.translation + arm)[1])
+        push = problem["stiffness"] * (depth + np.hypot(depth, problem["depth"])) / 2 + problem["bias"] * depth
+        jacobian = pin.getJointJacobian(world, data, link + 1, pin.LOCAL_WORLD_ALIGNED)
+        total += (jacobian[1] + jacobian[5] * arm[0]) * push
+    accelerations = pin.aba(world, data, q, np.zeros(q.size), total)
+    miss = np.abs(accelerations).max() / np.linalg.norm(problem["gravity"])
+    beyond = problem["beyond"] / (high - low)
+    over = [
+        np.abs(torque) / problem["motor"] - 1,
+        (q - high) / (high - low) - beyond,
+        (low - q) / (high - low) - beyond,
+    ]
+    return Truth(float(miss), max(0.0, *(float(values.max()) for values in over)), float(np.mean(torque**2)))
 
 
 def elements(r: np.ndarray, v: np.ndarray, gravity: float) -> np.ndarray:

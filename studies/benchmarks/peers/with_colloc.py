@@ -253,6 +253,53 @@ def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     return handed_over(solution, task.motors)
 
 
+def stand(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """A posture at rest, as a motion without speed; see `Stand`."""
+    # [stand
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    free = {f"joint{k}": None for k in range(len(task.links))}  # of the sum of motors and stops
+    model = co.formats.from_urdf(task.urdf, gravity=task.gravity, limits={"torque": free}).model
+    low, high, rest = np.array(task.low), np.array(task.high), 1e-6
+
+    def ground(now, link, place):
+        depth = -now.point(link, place).position[1]
+        push = task.stiffness * (depth + ca.sqrt(depth**2 + task.depth**2)) / 2 + task.bias * depth
+        return ca.vertcat(0, push, 0)
+
+    def bent(x):
+        return (x + ca.sqrt(x**2 + task.width**2)) / 2
+
+    def motors(now):
+        return now.tau[3:] + task.stop * (bent(now.q[3:] - high[3:]) - bent(low[3:] - now.q[3:]))
+
+    problem = co.Problem(
+        model,
+        1.0,
+        co.integral(lambda now: ca.sumsqr(motors(now)) / 6),
+        [
+            co.initial(q={"joint0": 0.0}, qd=0.0),
+            co.bounds(qd=(-rest, rest), qdd=(-rest, rest)),
+            co.at(0.5, lambda now: now.tau[:3], equals=0),
+            co.at(0.5, motors, lower=-task.motor, upper=task.motor),
+            co.at(0.5, lambda now: now.q, lower=low - task.beyond, upper=high + task.beyond),
+        ],
+        loads=[
+            co.Load(f"link{k}", lambda now, k=k, at=at: ground(now, f"link{k}", at), point=at) for k, at in task.points
+        ],
+    )
+    solution = co.solve(problem, curve, guess=co.keyframes({0: task.guess, 1: task.guess}), progress=False)
+    # stand]
+    now = solution.at([0.5])
+    q = now.q[0]
+    stops = task.stop * (bent(ca.DM(q[3:] - high[3:])) - bent(ca.DM(low[3:] - q[3:])))
+    torque = now.tau[0, 3:] + np.array(stops).ravel()
+    return {"posture": q.tolist(), "torque": torque.tolist()} | said(solution)
+
+
 def handed_over(solution: Any, motors: Any) -> dict[str, Any]:
     """Signals of a motion by muscles between the ends of its intervals, and its states there."""
     import numpy as np

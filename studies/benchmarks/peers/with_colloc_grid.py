@@ -39,6 +39,11 @@ def walk(task: Any, effort: int) -> dict[str, Any]:
     return with_colloc.walk(task, effort, co.HermiteSimpson(INTERVALS[effort + 1]))
 
 
+def stand(task: Any, effort: int) -> dict[str, Any]:
+    """A posture at rest, on one interval."""
+    return with_colloc.stand(task, effort, co.BSpline(1))
+
+
 def goddard(task: Any, effort: int) -> dict[str, Any]:
     """As high as the fuel takes it."""
     return with_colloc.goddard(task, effort, co.HermiteSimpson(INTERVALS[effort]))

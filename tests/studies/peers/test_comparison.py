@@ -1,12 +1,14 @@
 """colloc beside other tools: the judge against closed forms, the runner with tools that are absent, wrong or slow."""
 
 import json
+import sys
 import time
 from dataclasses import asdict
 from math import pi
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import casadi as ca
 import numpy as np
@@ -18,7 +20,7 @@ from colloc.models.chains.serial import planar_chain
 from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import squat_to_stand
-from colloc.studies.benchmarks.peers import answers, comparison, with_colloc
+from colloc.studies.benchmarks.peers import answers, comparison, with_biosym, with_colloc, with_colloc_grid
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime, asked
 from colloc.studies.benchmarks.peers.comparison import Run, chosen, lines, main
 from colloc.studies.benchmarks.peers.problems import (
@@ -31,6 +33,7 @@ from colloc.studies.benchmarks.peers.problems import (
     problems,
     reach,
     rises,
+    stands,
     steps,
     urdf,
     walks,
@@ -343,6 +346,20 @@ def test_an_answer_has_its_seconds(tmp_path: Path):
     assert len(said["warm"]) == 3
 
 
+def test_a_tool_may_have_an_environment_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    needs_unix("a limit of a process's seconds")
+    own = tmp_path / "apart" / "tool" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'#!/bin/sh\nOWN=1 exec "{sys.executable}" "$@"\n', encoding="utf-8")
+    own.chmod(0o755)
+    text = "import os\ndef reach(problem, effort):\n    return {'cost': float(os.environ.get('OWN', 0))}\n"
+    for name in ("with_tool.py", "with_other.py"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    costs = [asked(str(tmp_path / f"with_{tool}.py"), "reach", {}, 0, 0, 20.0)["cost"] for tool in ("tool", "other")]
+    assert costs == [1.0, 0.0]
+
+
 def test_the_coarsest_good_answer_is_chosen():
     def run(grid: int, miss: float, cost: float) -> Run:
         return Run("tool", "problem", grid, {}, Truth(miss, 0.0, cost))
@@ -510,6 +527,43 @@ def test_the_judge_of_the_slide_sticks_and_slips_as_a_steep_friction_does(tmp_pa
     assert truth.miss == pytest.approx(np.abs((x - wanted) / sizes).max(), rel=1e-4)
     assert truth.cost == pytest.approx(0.02 * sum(u * u for u in voltages), rel=1e-9)
     assert truth.overstep == 0.0
+
+
+def test_the_judge_of_a_stand_agrees_with_colloc(tmp_path: Path):
+    task = json.loads(json.dumps(written("stand", stands()["stand"], tmp_path)))
+    said = with_colloc_grid.stand(SimpleNamespace(**task), 0)
+    truth = comparison.JUDGES["stand"](task, said)
+    assert said["solved"]
+    assert truth.miss < 1e-6
+    assert truth.overstep == 0.0
+    assert truth.cost == pytest.approx(said["cost"], rel=1e-4)
+    assert truth.cost < 87.98  # biosym's, whose legs are as one
+    torque = np.array(said["torque"])
+    torque[2] += 1.0
+    model = co.formats.from_urdf(task["urdf"], gravity=task["gravity"]).model
+    mass = np.array(co.Evaluator(model, compile=False).mass_matrix([said["posture"]]))[0]
+    pushed = np.linalg.solve(mass, np.eye(9)[5]) / 9.81
+    truth = comparison.JUDGES["stand"](task, said | {"torque": torque.tolist()})
+    assert truth.miss == pytest.approx(np.abs(pushed).max(), rel=1e-4)
+    high = comparison.JUDGES["stand"](task, said | {"posture": [*said["posture"][:5], 2.0, *said["posture"][6:]]})
+    assert high.overstep == pytest.approx((2.0 - pi / 3 - pi / 12) / (2 * pi / 3))
+
+
+def test_biosym_has_the_same_body_in_its_files(tmp_path: Path):
+    task = json.loads(json.dumps(written("stand", stands()["stand"], tmp_path)))
+    with_biosym.written(SimpleNamespace(**task), tmp_path)
+    world, contact = (ElementTree.parse(tmp_path / name).getroot() for name in ("stand.xml", "contact.xml"))
+    assert [float(each.get("mass", "")) for each in world.iter("inertial")] == [
+        link["mass"] for link in task["links"][2:]
+    ]
+    ranges = [[float(word) for word in each.get("range", "").split()] for each in world.findall(".//body/joint")]
+    above = with_biosym.ABOVE * np.eye(9)[1][:, None]
+    np.testing.assert_allclose(ranges + above, np.transpose([task["low"], task["high"]]), atol=1e-12)
+    weight = 9.81 * sum(link["mass"] for link in task["links"])
+    law = contact.find("default/contact_point")
+    assert law is not None
+    assert float(law.get("k", "")) * weight == pytest.approx(task["stiffness"])
+    assert len(contact.findall("contact_point")) == len(task["points"])
 
 
 def test_names_of_no_tool_or_problem_are_reported():
