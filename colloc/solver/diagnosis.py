@@ -119,9 +119,16 @@ def failure_reason(
     lines: list[str] = []
     if line := nonfinite(nlp, x, p):
         return line
+    violated = violated_rows(nlp, x, p)
     if fallen := fallen_terms(nlp, start, x, p):
-        lines += ["the cost seems to have no lower bound; add bounds to the quantities in:", *_indented(fallen)]
-    if violated := violated_rows(nlp, x, p):
+        what = "the cost seems to have no lower bound; add bounds to the quantities in:"
+        if violated:
+            what = (
+                "the cost falls without end where constraints are violated, and the iterates went there: give a better "
+                "guess, or add bounds to the quantities in:"
+            )
+        lines += [what, *_indented(fallen)]
+    if violated:
         which = "best" if limited else "last"
         lines += [f"constraints violated at the {which} iterate:", *_indented(violated)]
         if conflicting := conflicts(nlp, x, p):

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.patches import StepPatch
 from numpy.polynomial import legendre
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import colloc as co
 from colloc.curves.mesh import Points
@@ -317,6 +318,22 @@ def test_a_cost_without_a_lower_bound_is_named_by_its_term():
     reward = co.integral(lambda now: -(now.qd[0] ** 2), name="swing")
     with pytest.raises(co.SolveError, match=r"no lower bound; add bounds to the quantities in:\n  swing: -\d.*e\+"):
         co.solve(co.Problem(two_link(), 1.0, reward, REST), co.BSpline(20), compile=False)
+
+
+def test_a_cost_that_falls_only_where_constraints_are_violated_asks_for_a_guess():
+    """Dido's problem: a curve of given length over a chord has a largest area, though iterates run away from y = 0."""
+    slope = co.Unknown("slope")
+    y = co.State("y", rate=lambda now: now.slope)
+    length = co.State("length", rate=lambda now: ca.sqrt(1 + now.slope**2))
+    ends = [co.initial(states={"y": 0.0, "length": 0.0}), co.final(states={"y": 0.0, "length": 1.2})]
+    dido = co.Problem(None, 1.0, co.integral(lambda now: -now.y), ends, [y, length, slope])
+    once: dict[str, Any] = {"plan": [co.refinement.Solve(tol=1.0)], "compile": False}
+    with pytest.raises(co.SolveError, match=r"falls without end where constraints are violated, .* a better guess"):
+        co.solve(dido, co.BSpline(8), **once)
+    guess = {"y": lambda t: t * (1 - t), "length": lambda t: 1.2 * t, "slope": lambda t: 1 - 2 * t}
+    half = brentq(lambda x: np.sin(x) / x - 1 / 1.2, 0.1, 3.0)  # rad of the arc, whose radius is 0.6 / half
+    area = (0.6 / half) ** 2 * (half - np.sin(half) * np.cos(half))
+    assert co.solve(dido, co.Radau(12, 5), guess=guess, **once).cost == pytest.approx(-area, rel=1e-3)
 
 
 def test_graded_breakpoints_widen_towards_the_middle():
