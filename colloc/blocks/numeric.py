@@ -157,6 +157,7 @@ def _rising(blocks: ca.DM, count: int) -> ca.DM:
         return blocks
     values, vectors = np.linalg.eigh(dense)
     rising = np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
+    rising = (rising + rising.transpose(0, 2, 1)) / 2  # rounding may leave a zero, which is not stored, on one side
     at = used + size * np.arange(count)[:, None]
     rows, columns = np.broadcast_to(at[:, :, None], rising.shape), np.broadcast_to(at[:, None, :], rising.shape)
     return sparse_matrix(*blocks.shape, rows.ravel(), columns.ravel(), rising.ravel())

@@ -2,13 +2,14 @@
 
 import pickle
 from dataclasses import replace
+from itertools import product
 
 import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks.numeric import NumericDerivatives
+from colloc.blocks.numeric import NumericDerivatives, _rising
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.refinement.run import Run
@@ -187,6 +188,18 @@ def test_the_convex_part_of_costs_is_made_of_positive_eigenvalues():
     assert np.linalg.eigvalsh(convex.matrix[free, free].full()).min() > -1e-9
     assert np.linalg.eigvalsh((convex.matrix - whole)[free, free].full()).min() > -1e-9
     assert np.linalg.eigvalsh(whole[free, free].full()).min() < -0.1
+
+
+def test_the_convex_part_has_its_entries_on_both_sides():
+    """Of all symmetric integers from -2 to 2: rounding left some entries zero on one side, and these are not stored."""
+    sides = np.array(list(product(range(-2, 3), repeat=6)), dtype=float)
+    blocks = np.zeros((len(sides), 3, 3))
+    rows, columns = np.triu_indices(3)
+    blocks[:, rows, columns] = blocks[:, columns, rows] = sides
+    pattern = ca.kron(ca.Sparsity.diag(len(blocks)), ca.Sparsity.dense(3, 3))
+    rising = _rising(ca.DM(pattern, blocks.ravel()), len(blocks))
+    assert rising.sparsity().is_symmetric()
+    assert (rising - rising.T).nonzeros() == [0.0] * rising.nnz()
 
 
 def test_a_stiff_equation_has_its_slope_for_a_size():

@@ -141,7 +141,7 @@ def judged_slide(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth
 
     def rate(t: float, x: np.ndarray, sign: float, piece: tuple[float, float, np.ndarray]) -> np.ndarray:
         begin, end, coefficients = piece
-        u = float(chebyshev.chebval(2 * (t - begin) / (end - begin) - 1, coefficients)[0])
+        u = float(np.ravel(chebyshev.chebval(2 * (t - begin) / (end - begin) - 1, coefficients))[0])
         a = 0.0 if sign == 0 else (drive(x) - sign * friction) / problem["slide"]
         pull = spring * (x[0] - x[2]) / problem["load"]
         current = (u - constant * x[1] - problem["resistance"] * x[4]) / problem["inductance"]
