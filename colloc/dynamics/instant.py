@@ -60,6 +60,9 @@ class Reaction(NamedTuple):
 # Slots that do not vary along the motion.
 SHARED = ("duration", "constants", "parameters")
 
+# Fields that quantities are made of, and no quantities.
+_INSIDE = ("changes", "rates", "loads", "pull_across", "part_signals")
+
 # Slots that a transcription fills only where something depends on them.
 RATES = ("jerk", "tau_rate", "signal_rates")
 
@@ -157,7 +160,7 @@ class Instant(Named[ca.SX]):
         return {}
 
     def _legal(self) -> list[str]:
-        return [*RESERVED, *self._named()]
+        return [*self._named(), *(name for name in RESERVED if name not in _INSIDE)]
 
     @cached_property
     def _frames(self) -> Frames:

@@ -70,7 +70,7 @@ def from_osim(
     Parameters
     ----------
     path : str or PathLike
-        Of version 4 of the format; versions 2 and 3 are read too.
+        Of version 4 of the format; released versions 2 and 3 are read too.
     smooth : float, optional [m] and [rad]
         For optimisation: joints follow polynomials of the lowest degree within this distance of the file's splines over
         the ranges of the coordinates. The third derivative of a cubic spline jumps at its points, and with it the

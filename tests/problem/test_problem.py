@@ -124,6 +124,8 @@ def test_a_typo_on_the_instant_names_the_legal_quantities():
         stated(minimize=co.integral(lambda now: now.torque))
     with pytest.raises(AttributeError, match=r"no quantity of an instant named 'zz' \(known: model, t, duration, q, "):
         stated(minimize=co.integral(lambda now: now.zz))
+    with pytest.raises(AttributeError, match=r"\(known: push, model, .*, parameters, jerk, tau_rate, rate, "):
+        stated(minimize=co.integral(lambda now: now.zz), unknowns=[co.Unknown("push")])
 
 
 def test_a_wrong_body_in_a_function_is_named():
