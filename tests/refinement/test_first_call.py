@@ -213,7 +213,8 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     """A search that spun the arm round on its first grid is made again from the guess on the next one."""
     problem = reaching()
     nlp = co.transcribe(problem, co.BSpline(20, 4, continuity=1))
-    spun = co.solve(nlp, guess=lambda t: (30 * np.sin(6 * np.pi * t), -2 + t), plan=[co.refinement.Solve(tol=1e9)])
+    with pytest.warns(co.support.InputWarning, match="guess is 30 rad, more than 3 turns"):
+        spun = co.solve(nlp, guess=lambda t: (30 * np.sin(6 * np.pi * t), -2 + t), plan=[co.refinement.Solve(tol=1e9)])
     absurd = 1e3 * spun.cost  # any first round that is worse than ten times what comes after it
     rounds: list[int] = []
     plain = running.round_of
