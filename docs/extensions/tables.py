@@ -24,8 +24,9 @@ class Generated(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        place = nodes.container(classes=["generated"])
-        self.state.nested_parse(self.text(self.arguments[0]).splitlines(), self.content_offset, place)
+        word = self.arguments[0]
+        place = nodes.container(classes=["generated", word])
+        self.state.nested_parse(self.text(word).splitlines(), self.content_offset, place)
         self.env.note_reread()  # numbers may change without the page
         return [place]
 
