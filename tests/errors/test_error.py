@@ -326,12 +326,12 @@ def test_a_cost_that_falls_only_where_constraints_are_violated_asks_for_a_guess(
     y = co.State("y", rate=lambda now: now.slope)
     length = co.State("length", rate=lambda now: ca.sqrt(1 + now.slope**2))
     ends = [co.initial(states={"y": 0.0, "length": 0.0}), co.final(states={"y": 0.0, "length": 1.2})]
-    dido = co.Problem(None, 1.0, co.integral(lambda now: -now.y), ends, [y, length, slope])
+    dido = co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: -now.y), ends, [y, length, slope])
     once: dict[str, Any] = {"plan": [co.refinement.Solve(tol=1.0)], "compile": False}
     with pytest.raises(co.SolveError, match=r"falls without end where constraints are violated, .* a better guess"):
         co.solve(dido, co.BSpline(8), **once)
     guess = {"y": lambda t: t * (1 - t), "length": lambda t: 1.2 * t, "slope": lambda t: 1 - 2 * t}
-    half = brentq(lambda x: np.sin(x) / x - 1 / 1.2, 0.1, 3.0)  # rad of the arc, whose radius is 0.6 / half
+    half: Any = brentq(lambda x: np.sin(x) / x - 1 / 1.2, 0.1, 3.0)  # rad of the arc, whose radius is 0.6 / half
     area = (0.6 / half) ** 2 * (half - np.sin(half) * np.cos(half))
     assert co.solve(dido, co.Radau(12, 5), guess=guess, **once).cost == pytest.approx(-area, rel=1e-3)
 
