@@ -37,7 +37,6 @@ _LISTED, _FEW = 12, 3  # limits, and dependent rows, in a table
 _SINGULAR = 1e9  # condition number from which rows count as dependent
 _SHARE = 1e-3  # of the relaxation of a limit, or of its largest multiplier: smaller ones count as zero
 _CLOSE = 1e-6  # of a natural size: closer values are at the bound
-_REACHED = 1e-4  # of a natural size: a bound so near becomes active before another is relaxed by 1 %
 _DENSE_ENTRIES = 4_000_000  # a condition number beyond this size would take longer than the solve
 
 
@@ -109,7 +108,7 @@ class ActiveLimit(Limit):
         As in `Relaxation`.
     gain : float
         Decrease of the cost per unit of relaxation of this limit alone at all times: the sum of its multipliers, the
-        least one if they are not unique. Bounds within 1e-4 of their natural sizes count as active.
+        least one if they are not unique.
     first, last : float [s]
         First and last time at which it is active; NaN for a duration and for constants.
 
@@ -413,7 +412,7 @@ def _active(
     # An active bound has a small distance and a large multiplier.
     push = (
         np.where(multipliers > 0, upper - values, values - lower)
-        <= np.maximum(np.abs(multipliers) * size, _REACHED) * size
+        <= np.maximum(np.abs(multipliers) * size, _CLOSE) * size
     )
     sides = np.where(push, np.where(multipliers > 0, 1, -1), 0)
     sides = np.where(lower >= upper, 2, sides)

@@ -274,10 +274,8 @@ def test_limits_stated_once_are_summed_over_times_and_ranked_by_what_a_percent_g
     assert torques == list(limits[: len(torques)])
     percents = [limit.of_percent for limit in torques]
     assert percents == sorted(percents, reverse=True)
-    # With all torques a share larger, the same motion is quicker by half of that: T goes with 1 / sqrt(U). One alone
-    # gains a little less than its part, as bounds of others become active before 1 %.
-    assert sum(percents) <= 0.005 * solution.duration * (1 + 1e-6)
-    assert sum(percents) == pytest.approx(0.005 * solution.duration, rel=1e-4)
+    # With all torques a share larger, the same motion is quicker by half of that: T goes with 1 / sqrt(U).
+    assert sum(percents) == pytest.approx(0.005 * solution.duration, rel=1e-6)
 
 
 def test_bounds_of_unknowns_are_among_what_limits():
@@ -416,20 +414,3 @@ def test_what_may_be_relaxed_is_known_by_name():
         co.optimality.explain(last.x)
     with pytest.raises(co.InputError, match="share must be finite and positive, got 0"):
         co.optimality.explain(last).relaxed(0)
-
-
-def test_a_limit_gains_what_bounds_that_become_active_at_once_leave():
-    """The default grid of a shortest time has points where the torque switches: others come to their bounds at once."""
-    wheel = co.Body("wheel", co.revolute(), mass=1.0, inertia=(0.015, 0.015, 0.03))
-    model = co.Model([wheel], gravity=(0, 0, 0))
-
-    def turn(torque: float) -> co.Problem:
-        ends = [co.initial(q=0.0, qd=0.0), co.final(q=5.0, qd=0.0)]
-        bounds = co.bounds(tau=(-3.0, torque), qd=(-15.0, 15.0))
-        return co.Problem(model, co.Free(0.01, 20.0), co.duration(), [*ends, bounds])
-
-    answer = co.solve(turn(3.0))
-    gain = next(limit for limit in co.optimality.explain(answer).limits if limit.row.startswith("tau")).gain
-    once, exact = [co.refinement.Solve(tol=1.0, between="nodes")], co.Ipopt(tol=1e-11, bound_relax_factor=0.0)
-    again = [co.solve(turn(torque), answer.curve, guess=answer, plan=once, solver=exact) for torque in (3.0, 3.03)]
-    assert gain == pytest.approx((again[0].cost - again[1].cost) / 0.03, rel=0.05)
