@@ -99,13 +99,9 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
         task.write_text(json.dumps(question), encoding="utf-8")
         # Packages that do not live beside the others have a folder for themselves, or an environment.
         apart = Path(sys.prefix, "apart", Path(file).stem.removeprefix("with_"))
-        python = apart / "bin" / "python"
-        command = [
-            str(python) if python.exists() else sys.executable,
-            "-P",
-            str(Path(__file__).with_name("process.py")),
-        ]
-        command += [file, str(task), str(answer)]
+        own = apart / "bin" / "python"
+        python = str(own) if own.exists() else sys.executable
+        command = [python, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
         places = (apart, Path(__file__).resolve().parents[3])
         path = os.pathsep.join(str(place) for place in places)
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}

@@ -49,15 +49,7 @@ from colloc.studies.benchmarks.peers import (
     with_yapss,
 )
 from colloc.studies.benchmarks.peers.answers import Answers, OutOfTime, asked
-from colloc.studies.benchmarks.peers.problems import (
-    SINGLE,
-    problems,
-    rises,
-    stands,
-    steps,
-    walks,
-    written,
-)
+from colloc.studies.benchmarks.peers.problems import SINGLE, problems, rises, stands, steps, walks, written
 from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_step, judged_walk
 from colloc.studies.benchmarks.peers.truth_of_states import (
     judged_alp_rider,

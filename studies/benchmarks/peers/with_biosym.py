@@ -20,8 +20,7 @@ PARTS = ("hip", "knee", "ankle")
 
 def stand(task: Any, effort: int) -> dict[str, Any]:
     """A posture at rest, at one node; see `Stand`."""
-    folder = home()
-    file = written(task, folder)
+    file = written(task, Path(home().name))
     # [stand
     from biosym.model.model import load_model
     from biosym.ocp.collocation import Collocation
@@ -49,10 +48,11 @@ def stand(task: Any, effort: int) -> dict[str, Any]:
 
 
 @cache
-def home() -> Path:
+def home() -> tempfile.TemporaryDirectory[str]:
     """A folder of this process in place of the user's, where the tool keeps models and compiled functions."""
-    os.environ["HOME"] = tempfile.mkdtemp()
-    return Path(os.environ["HOME"])
+    folder = tempfile.TemporaryDirectory()
+    os.environ["HOME"] = folder.name
+    return folder
 
 
 def written(task: Any, folder: Path) -> str:
