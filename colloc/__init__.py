@@ -129,11 +129,11 @@ _PACKAGES = {
     ),
     "plot": "",
     "problem": (
-        "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Grip GroundContact Instant JointTorque "
-        "NamedNumber Parametrised Part Plane Reaction Statement Surface Thruster Thrusters Wheel Wheels bounded ground "
-        "parametrised track_motion"
+        "Assist Cable Cables ContactEllipsoid ContactSphere Contribution Cost Ends Grip GroundContact Instant "
+        "JointTorque NamedNumber Parametrised Part Plane Reaction Statement Surface Thruster Thrusters TimePoint Wheel "
+        "Wheels Window bounded ground parametrised track_motion"
     ),
-    "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekStarts SolutionWarning Solve",
+    "refinement": "AtSwitches Attempt Iteration Refine SearchSettings SeekFeasible SeekStarts SolutionWarning Solve",
     "solution": "Sample PhasesSolution Verification mirrored",
     "solver": "Hessian Iterate Nlpsol Outcome PreparedSolver Scale Solver Start Status",
     "storage": (
@@ -142,7 +142,7 @@ _PACKAGES = {
     ),
     "support": "InputWarning",
     "sweeps": "Front Independent Many Optima Processes Sweep pareto_front solve_many",
-    "transcription": "NLP PhasesNLP point_to_point",
+    "transcription": "NLP PhasesNLP TimeOptimalLine Untimed point_to_point time_optimal_line",
 }
 # fmt: on
 # isort: on

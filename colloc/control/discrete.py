@@ -122,6 +122,10 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     loads : sequence of Load
         Loads, possibly functions of t, q and qd; step k begins at t = k dt.
 
+    Returns
+    -------
+    System
+
     Raises
     ------
     InputError

@@ -136,7 +136,20 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray, size: int) -> tuple[np
 def fitted(
     objective: TrajectoryObjective, steps: int, n_x: int, n_u: int, space: StateSpace | None = None
 ) -> Residuals:
-    """The objective for trajectories of `steps` steps, with states that are vectors or in `space`.
+    """The objective for trajectories of so many steps, as residuals.
+
+    Parameters
+    ----------
+    objective : TrajectoryObjective
+    steps : int
+    n_x, n_u : int
+        Sizes of state and control.
+    space : StateSpace, optional
+        Of the states, if there are quaternions among them; plain vectors by default.
+
+    Returns
+    -------
+    Residuals
 
     Raises
     ------

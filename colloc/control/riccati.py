@@ -74,6 +74,11 @@ def backward(
     Policy or None
         None if the problem in a control is not convex, or not finite: more damping is needed.
 
+    Raises
+    ------
+    InputError
+        For arrays whose shapes do not go together.
+
     Examples
     --------
     >>> steps, dt = 50, 0.1

@@ -136,6 +136,10 @@ def time_varying_lqr(
     final : float
         Weight of the last state relative to the others.
 
+    Returns
+    -------
+    Tracking
+
     Raises
     ------
     InputError

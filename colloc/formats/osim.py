@@ -82,7 +82,7 @@ def from_osim(
     Returns
     -------
     Reading
-        The report lists elements of OpenSim's model that are not read, such as ligaments.
+        The report lists elements of OpenSim's model that are not read, such as controllers.
 
     Raises
     ------

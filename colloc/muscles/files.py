@@ -67,7 +67,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     Parameters
     ----------
     record : MuscleData
-        An entry of `Reading.muscles`.
+        An entry of `Reading.muscle_data`.
     **numbers :
         Arguments of `Muscle` that replace or complement those of the file.
 
@@ -82,7 +82,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     >>> co.muscles.from_file(record, max_isometric_force=1000.0).max_isometric_force
     1000.0
     """
-    instance("record", record, MuscleRecord, "one of the muscles of a co.formats.Reading")
+    instance("record", record, MuscleRecord, "an entry of muscle_data of a co.formats.Reading")
     values = {
         "max_isometric_force": record.max_isometric_force,
         "optimal_fiber_length": record.optimal_fiber_length,

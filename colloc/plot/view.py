@@ -96,8 +96,8 @@ def view(
 
     Returns
     -------
-    Viewer, or LiveViewer for a problem Displayed by notebooks as the last line of a cell; ``.save("view.html")`` writes
-    it.
+    Viewer, or LiveViewer for a problem
+        Displayed by notebooks as the last line of a cell; ``.save("view.html")`` writes it.
 
     Raises
     ------

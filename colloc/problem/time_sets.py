@@ -33,7 +33,18 @@ class PointSets(Protocol[PointSet]):
 
 
 class Window(NamedTuple):
-    """A part of the motion, as fractions of its duration."""
+    """A part of the motion: times `where` a `Statement` holds.
+
+    Parameters
+    ----------
+    start, end : float
+        Fractions of the duration; by default the whole motion.
+
+    Examples
+    --------
+    >>> str(co.problem.Window()), str(co.problem.Window(0.5, 1.0))
+    ('along the path', 'during s = 0.5 .. 1')
+    """
 
     start: float = 0.0
     end: float = 1.0
@@ -66,7 +77,18 @@ class Window(NamedTuple):
 
 
 class TimePoint(NamedTuple):
-    """One time, as a fraction of the duration; attributes as those of `Window`."""
+    """One time `where` a `Statement` holds; attributes as those of `Window`.
+
+    Parameters
+    ----------
+    s : float
+        Fraction of the duration.
+
+    Examples
+    --------
+    >>> str(co.problem.TimePoint(0.5))
+    'at s = 0.5'
+    """
 
     s: float
 
@@ -93,7 +115,13 @@ class TimePoint(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The first and the last instant; attributes as those of `Window`."""
+    """The first and the last instant together, `where` a `Statement` holds; attributes as those of `Window`.
+
+    Examples
+    --------
+    >>> str(co.problem.Ends())
+    'between the ends'
+    """
 
     @property
     def along(self) -> bool:

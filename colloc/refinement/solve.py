@@ -143,8 +143,8 @@ def solve(
 
     Returns
     -------
-    Solution, or PhasesSolution for Phases Also after Ctrl-C, with the best iterate so far, and, with a warning, if its
-    error exceeds the tolerance.
+    Solution, or PhasesSolution for Phases
+        Also after Ctrl-C, with the best iterate so far, and, with a warning, if its error exceeds the tolerance.
 
     Raises
     ------

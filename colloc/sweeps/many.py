@@ -150,7 +150,7 @@ def solve_many(nlp: NLP | PhasesNLP, parameters: Mapping[str, Any], guesses: Any
     if isinstance(nlp, PhasesNLP) and nlp.problem.worst:
         raise InputError(
             f"solve_many minimises sums of costs, and of these cases the largest cost counts (worst="
-            f"{nlp.problem.worst:g}): leave worst out, or use co.sweeps.sweep"
+            f"{nlp.problem.worst:g}): leave worst out, or use co.sweep"
         )
     values = _values(nlp, parameters)
     starts = _starts(nlp, guesses, values)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import casadi as ca
@@ -24,6 +24,7 @@ from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
 from colloc.model import Model
 from colloc.problem import Problem
+from colloc.support.checks import instance, spelt, vector
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
 from colloc.transcription.topp import PathLimits, path_speeds
@@ -40,13 +41,30 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeOptimalLine:
-    """The straight line between two postures as a motion from rest to rest, with constant s'' between grid points."""
+    """The straight line between two postures as a motion from rest to rest; made by `time_optimal_line`.
+
+    Parameters
+    ----------
+    model : Model
+    start, end : ndarray, shape (n_q,) [rad, m]
+    s : ndarray, shape (N + 1,)
+        Fractions of the line, rising from 0 to 1; s'' is constant between them.
+    rate : ndarray, shape (N + 1,) [1/s]
+        ds/dt there, zero at both ends.
+
+    Examples
+    --------
+    >>> line = co.transcription.time_optimal_line(problem, (0.0, -2.0), (1.0, -1.0))
+    >>> q, qd, qdd = line.at(np.array([0.0, line.duration / 2]))
+    >>> q[0], qd[0]
+    (array([ 0., -2.]), array([0., 0.]))
+    """
 
     model: Model
-    start: np.ndarray  # start, end: shape (n_q,) [rad, m]
+    start: np.ndarray
     end: np.ndarray
-    s: np.ndarray  # shape (N + 1,); fractions of the line, rising from 0 to 1
-    rate: np.ndarray  # shape (N + 1,) [1/s]; ds/dt there, zero at both ends
+    s: np.ndarray
+    rate: np.ndarray
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -100,7 +118,17 @@ class TimeOptimalLine:
 
 
 class Untimed(NamedTuple):
-    """Reason why the line could not be timed."""
+    """Reason why the line could not be timed.
+
+    Parameters
+    ----------
+    reason : str
+
+    Examples
+    --------
+    >>> co.transcription.time_optimal_line(problem, (0.0, -2.0), (0.0, -2.0))
+    Untimed(reason='the postures are equal')
+    """
 
     reason: str
 
@@ -110,16 +138,43 @@ class Untimed(NamedTuple):
 _lines: WeakKeyDictionary[Problem, dict[tuple[bytes, bytes], TimeOptimalLine | Untimed]] = WeakKeyDictionary()
 
 
-def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
-    """The fastest motion from rest to rest along the straight line between two postures, shape (n_q,) [rad, m].
+@spelt
+def time_optimal_line(problem: Problem, start: Any, end: Any) -> TimeOptimalLine | Untimed:
+    """The fastest motion from rest to rest along the straight line between two postures.
 
     It obeys bounds on velocities, accelerations and torques that hold along the whole motion, with guesses of unknowns
-    and values of parameters. Other constraints are ignored. The result is `Untimed` if actuators cannot hold or move
-    the mechanism somewhere on the line, if nothing limits the speed, or if loads depend on time.
+    and values of parameters. Other constraints are ignored.
+
+    Parameters
+    ----------
+    problem : Problem
+    start, end : shape (n_q,) [rad, m]
+
+    Returns
+    -------
+    TimeOptimalLine or Untimed
+        Untimed, with the reason, if actuators cannot hold or move the mechanism somewhere on the line, if nothing
+        limits the speed, or if loads depend on time.
+
+    Raises
+    ------
+    InputError
+        For postures of another shape.
+
+    See Also
+    --------
+    point_to_point
+
+    Examples
+    --------
+    >>> co.transcription.time_optimal_line(problem, (0.0, -2.0), (1.0, -1.0))
+    TimeOptimalLine: 0.4... s, ... steps
     """
-    lines, ends = _lines.setdefault(problem, {}), (start.tobytes(), end.tobytes())
+    n_q = instance("problem", problem, Problem).model.n_q
+    a, b = vector("start", start, n_q), vector("end", end, n_q)
+    lines, ends = _lines.setdefault(problem, {}), (a.tobytes(), b.tobytes())
     if ends not in lines:
-        lines[ends] = _fastest(problem, start, end)
+        lines[ends] = _fastest(problem, a, b)
     return lines[ends]
 
 
