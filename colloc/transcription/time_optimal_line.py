@@ -24,7 +24,7 @@ from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
 from colloc.model import Model
 from colloc.problem import Problem
-from colloc.support.checks import instance, spelt, vector
+from colloc.support.checks import InputError, finite_array, instance, quoted, spelt, vector
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
 from colloc.transcription.topp import PathLimits, path_speeds
@@ -35,6 +35,7 @@ _TOLERANCE = 2e-4  # of the duration
 _ROUNDS = 50
 _SETTLED = 1e-6  # error of linearised torques, relative to their size
 _JUMP = 0.05  # of the range of s''
+_ROUNDING = 1e-12  # of the duration
 
 _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -81,11 +82,14 @@ class TimeOptimalLine:
         """Displacement of the joints from start to end, ndarray, shape (n,) [rad, m]."""
         return self.model.displacement(self.start, self.end)
 
-    def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions (N, n_q), velocities and accelerations, (N, n), at times (N,) [s] within the duration.
 
-        Where the acceleration jumps, the value after the jump.
+        Where the acceleration jumps, the value after the jump. InputError for other times.
         """
+        t = finite_array("t", t, (None,))
+        if ((t < 0) | (t > (1 + _ROUNDING) * self.duration)).any():
+            raise InputError(f"t must lie within 0 .. {self.duration:g} s, got {quoted(t.tolist())}")
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, self.s.size - 2)
         since, u = t - self.t[k], (np.diff(self.rate) / np.diff(self.t))[k]
         s, rate = self.s[k] + (self.rate[k] + u * since / 2) * since, self.rate[k] + u * since

@@ -62,9 +62,9 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 
 # Interfaces for authors of curves, parts, statements, steps and solvers; nobody else calls them.
 _EXTENSIONS = (
-    "co.curves.Points", "co.curves.Transcription", "co.problem.Part", "co.problem.Statement", "co.problem.Surface",
-    "co.refinement.Attempt", "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver",
-    "co.solver.Solver",
+    "co.curves.Points", "co.curves.Transcription", "co.problem.Ends", "co.problem.Part", "co.problem.Statement",
+    "co.problem.Surface", "co.problem.TimePoint", "co.problem.Window", "co.refinement.Attempt",
+    "co.refinement.PlanStep", "co.solver.Nlpsol", "co.solver.PreparedSolver", "co.solver.Solver",
 )  # fmt: skip
 # Results of solves and readers, which nobody else makes.
 _RETURNED = ("co.Solution", "co.solution.PhasesSolution", "co.formats.Reading", "co.control.Receding")

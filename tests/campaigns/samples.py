@@ -57,6 +57,14 @@ def swing() -> co.Problem:
 
 
 @cache
+def timed() -> co.transcription.TimeOptimalLine:
+    limited = co.Problem(model(), co.Free(0.1, 5.0), co.duration(), [co.bounds(tau=(-10.0, 10.0))])
+    line = co.transcription.time_optimal_line(limited, (0.0, 0.0), (1.0, 1.0))
+    assert isinstance(line, co.transcription.TimeOptimalLine)
+    return line
+
+
+@cache
 def turning() -> co.Problem:
     """A closed chain whose loops are solved at every instant."""
     joints = co.loops.IndependentJoints(chain())
@@ -280,7 +288,9 @@ OWN = {
     "co.Body": {"name": "'shoulder'"}, "co.penalty": {"upper": "1.0"}, "co.Unknown": {"guess": "0.0"},
     "co.Problem": {"model": "chain().model", "duration": "1.0", "subject_to": "turning().subject_to", "parts": "turning().parts"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
     "co.refine": {"tol": "0.5"}, "co.Evaluator": {"dynamics": "dynamics.newton_euler"}, "co.placement": {},
-    "co.transcription.point_to_point": {"duration": "1.0", "minimize": "None"}, "co.descent.Objective": {
+    "co.transcription.point_to_point": {"duration": "1.0", "minimize": "None"},
+    "co.transcription.time_optimal_line": {"problem": "swing()"}, "co.transcription.TimeOptimalLine.at": {"t": "[0.0, 0.1]"},
+    "co.descent.Objective": {
         "first": "lambda x: (float(x @ x), 2 * x)", "hessian": "None", "lower": "-1.0", "upper": "1.0"},
     "co.dynamics.by_differentiation": {}, "co.dynamics.check_formulation": {"sensitivities": "None"},
     "co.descent.Movement": {"nlp": "co.transcribe(swing(), co.BSpline(6), compile=False)", "parameters": "None"},
@@ -378,6 +388,6 @@ INSTANCES = {
     "co.descent.ChainMovement": "chain_movement()", "co.descent.SplineMotion": "spline_motion()",
     "co.descent.Movement": "movement()", "co.descent.Objective": "bowl()", "co.problem.Cost": "co.duration()",
     "co.descent.ModifiedCholesky": "descent.modified_cholesky(np.eye(3))",
-    "co.muscles.MuscleCurves": "co.muscles.OPENSIM",
+    "co.muscles.MuscleCurves": "co.muscles.OPENSIM", "co.transcription.TimeOptimalLine": "timed()",
     "co.optimality.Explanation": "co.optimality.explain(solution())",
 }  # fmt: skip

@@ -224,6 +224,15 @@ def test_without_a_guess_a_solve_ends_where_it_does_with_one():
         )
 
 
+def test_postures_and_times_are_looked_at():
+    with pytest.raises(co.InputError, match=r"end must have shape \(1,\), got shape \(2,\)"):
+        time_optimal_line(problem(slide(), FORCE), [0.0], [1.0, 2.0])
+    with pytest.raises(co.InputError, match="problem must be a Problem"):
+        time_optimal_line(slide(), [0.0], [1.0])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match=r"t must lie within 0 \.\. 0\.4"):
+        time_optimal_line(problem(slide(), FORCE), [0.0], [1.0]).at([0.0, 1.0])  # pyright: ignore[reportAttributeAccessIssue]
+
+
 # -- meshes ----------------------------------------------------------------------------------------------------------
 
 
