@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.limits import NewLimits
-from colloc.formats.mjcf_muscles import is_muscle, muscles_of_mjcf
+from colloc.formats.mjcf_muscles import is_muscle, muscles_of_mjcf, switched_off
 from colloc.formats.mjcf_omissions import omitted_forces
 from colloc.formats.reading import LinkShape, Notes, Reading, still_scene
 from colloc.loops import Frame, Loop, spherical_loop, weld
@@ -187,7 +187,8 @@ class _MjcfReader:
         kept = {
             name: {j: v for j, v in posture.items() if j in model.position_names} for name, posture in postures.items()
         }
-        shapes, muscles = list(self._shapes()), muscles_of_mjcf(m, self.body_names, notes)
+        shapes = list(self._shapes())
+        muscles = [] if "actuation" in self._off else muscles_of_mjcf(m, self.body_names, notes)
         self._unread()
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
@@ -370,6 +371,9 @@ class _MjcfReader:
                 int(m.actuator_trntype[a]),
                 m.actuator_trnid[a][0],
             )
+            if switched_off(m, a):
+                self.notes.leave_out("actuator of a group that is switched off", "the file", label)
+                continue
             if kind == _AT_SITE and self._at_site(a, label, driven):
                 continue
             if is_muscle(m, a):

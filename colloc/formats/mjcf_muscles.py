@@ -15,6 +15,13 @@ from colloc.support.display import short
 
 _TENDON, _MUSCLE = 3, 2  # kinds of MuJoCo's transmissions and gains
 _PULLEY, _SITE, _SPHERE, _CYLINDER = 2, 3, 4, 5  # kinds of a tendon's parts
+_GROUPS = 31  # of actuators, which a file can disable
+
+
+def switched_off(compiled: Any, actuator: int) -> bool:
+    """Whether the file of a compiled model disables the group of an actuator."""
+    group = int(compiled.actuator_group[actuator])
+    return 0 <= group < _GROUPS and bool(int(getattr(compiled.opt, "disableactuator", 0)) >> group & 1)
 
 
 def is_muscle(compiled: Any, actuator: int) -> bool:
@@ -41,7 +48,7 @@ def muscles_of_mjcf(compiled: Any, body_names: Sequence[str], notes: Notes) -> l
     """
     m, muscles = compiled, list[MuscleData]()
     for a in range(getattr(m, "nactuator", m.nu)):
-        if is_muscle(m, a) and (muscle := _muscle(m, a, body_names, notes)) is not None:
+        if is_muscle(m, a) and not switched_off(m, a) and (muscle := _muscle(m, a, body_names, notes)) is not None:
             muscles.append(muscle)
     if muscles:
         notes.changed.append(

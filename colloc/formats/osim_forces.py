@@ -82,6 +82,8 @@ class OsimForces:
                 name = document.value(part, "coordinate")
                 if name not in self._coordinates:
                     raise unknown_name(f"coordinate (of actuator {part.name!r})", name, self._coordinates)
+                if self._skipped(part, "coordinate actuator"):
+                    continue
                 force = document.number(part, "optimal_force", 1.0)
                 ends = [self._control(part, "min", -math.inf), self._control(part, "max", math.inf)]
                 low, high = sorted(force * end for end in ends) if force else (0.0, 0.0)
@@ -104,8 +106,9 @@ class OsimForces:
         Dependent coordinates that are no joints are replaced by their leaders, held ones by their values.
         """
         for part in self._document.all(*_MUSCLES):
-            with lines_of(part.element):
-                yield self._muscle(model, part, dependent, held)
+            if not self._skipped(part, "muscle"):
+                with lines_of(part.element):
+                    yield self._muscle(model, part, dependent, held)
         if self._inside:
             self._notes.changed.append(
                 "ends of muscles lie inside of a surface in some postures, where they are taken as on it and OpenSim's "
@@ -134,9 +137,8 @@ class OsimForces:
             f"between others too: {where} postures"
             for where in placed.elsewhere
         ]
-        for tag in ("isDisabled", "ignore_activation_dynamics"):
-            if document.flag(part, tag):
-                self._notes.leave_out(f"<{tag}>", "muscles", part.name)
+        if document.flag(part, "ignore_activation_dynamics"):
+            self._notes.leave_out("<ignore_activation_dynamics>", "muscles", part.name)
         number = document.number
         return MuscleData(
             part.name,
@@ -311,7 +313,14 @@ class OsimForces:
 
     def is_off(self, part: Component) -> bool:
         """Whether the file switches a force off."""
-        return self._document.flag(part, "isDisabled") or self._document.value(part, "appliesForce", "true") == "false"
+        applied = self._document.value(part, "appliesForce", "true").lower()
+        return self._document.flag(part, "isDisabled") or applied == "false"
+
+    def _skipped(self, part: Component, kind: str) -> bool:
+        """Whether the file switches a force off; such a force is in the report."""
+        if off := self.is_off(part):
+            self._notes.leave_out(f"{kind} that is switched off", "the file", part.name)
+        return off
 
     def _limit(self, part: Component, unit: str) -> LimitTorque:
         """The law of a limit force, whose file has degrees, and N m per degree, for hinges."""
@@ -329,8 +338,7 @@ class OsimForces:
         number = self._document.number
         for part in self._document.all(*_LIGAMENTS):
             with lines_of(part.element):
-                if self.is_off(part):
-                    self._notes.leave_out("ligament that is switched off", "the file", part.name)
+                if self._skipped(part, "ligament"):
                     continue
                 path = from_file(self._muscle(model, part, dependent, held)).path
                 if part.element.tag == _LIGAMENTS[0]:
@@ -362,6 +370,8 @@ class OsimForces:
 
     def laws(self) -> Iterator[ContactLaw]:
         for part in self._document.all(*_LAWS):
+            if self._skipped(part, "contact law"):
+                continue
             numbers = dict[str, float]()
             shapes: list[str] = []
             for element in part.element.iter():

@@ -410,7 +410,7 @@ def contact_of_records(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord])
     Parameters
     ----------
     shapes, laws : sequence of ContactShape and of ContactLaw
-        `contacts` and `contact_laws` of a `Reading`.
+        `contact_shapes` and `contact_laws` of a `Reading`.
 
     Raises
     ------
@@ -419,7 +419,7 @@ def contact_of_records(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord])
     """
     for name, records, kind in (("shapes", shapes, ShapeRecord), ("laws", laws, LawRecord)):
         for k, record in enumerate(as_tuple(name, records)):
-            instance(f"{name}[{k}]", record, kind, "of the contacts and contact_laws of a co.formats.Reading")
+            instance(f"{name}[{k}]", record, kind, "of the contact_shapes and contact_laws of a co.formats.Reading")
     named, spheres = {shape.name: shape for shape in shapes}, []
     for law in laws:
         touching = [named[name] for name in law.shapes if name in named]

@@ -379,6 +379,23 @@ def test_what_a_file_switches_off_is_off(tmp_path):
     assert reading.model.limits("position")[1].tolist() == [math.inf] * 4
 
 
+def test_actuators_of_a_group_that_a_file_switches_off_drive_nothing(tmp_path):
+    """As in MuJoCo, where their controls have no effect."""
+    text = """<mujoco><option actuatorgroupdisable="2"/><worldbody><body name="arm">
+      <joint name="turn" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.02"/>
+      <body name="hand" pos="0.4 0 0"><joint name="bend" axis="0 1 0"/><geom size="0.05"/></body></body></worldbody>
+      <actuator><motor name="strong" joint="turn" ctrlrange="-9 9" group="2"/>
+      <motor name="weak" joint="turn" ctrlrange="-1 2"/><motor name="off" joint="bend" group="2"/>
+      </actuator></mujoco>"""
+    path = written(tmp_path, text)
+    reading, theirs = co.formats.from_mjcf(path), mj.MjModel.from_xml_path(str(path))
+    data = mj.MjData(theirs)
+    data.ctrl[:] = 9.0
+    mj.mj_forward(theirs, data)
+    assert reading.model.limits("torque")[1].tolist() == data.qfrc_actuator.tolist() == [2.0, 0.0]
+    assert reading.left_out == ("2 actuator of a group that is switched off of the file: strong, off",)
+
+
 def test_what_joints_of_several_freedoms_do_of_themselves_is_left_out_by_name(tmp_path):
     text = (
         '<mujoco><worldbody><body name="a"><joint name="f" type="free" armature="0.1"/><geom size="0.1"/>'

@@ -110,6 +110,23 @@ def test_a_person_of_a_file_in_one_argument(leg, muscles):
     assert [constant.name for constant in walk.constants] == ["k"]
 
 
+def test_what_a_file_switches_off_exerts_no_force(leg, tmp_path):
+    text = LEG.read_text(encoding="utf-8")
+    off = {"muscle": "gastroc", "coordinate actuator": "", "contact law": ""}
+    for kind, tag in (("coordinate actuator", "CoordinateActuator"), ("contact law", "SmoothSphereHalfSpaceForce")):
+        off[kind] = text.split(f'<{tag} name="')[1].split('"')[0]
+    for name in off.values():
+        begin = text.index(">", text.index(f'name="{name}"', text.index("<ForceSet"))) + 1
+        text = f"{text[:begin]}<appliesForce>false</appliesForce>{text[begin:]}"
+    (tmp_path / "off.osim").write_text(text, encoding="utf-8")
+    reading = co.formats.from_osim(tmp_path / "off.osim")
+    assert [record.name for record in reading.muscle_data] == ["hamstring", "rectus"]
+    assert len(reading.contact_laws) == len(leg.contact_laws) - 1
+    assert not np.isfinite(reading.model.limits("torque")[1]).any()
+    said = [line for line in reading.left_out if "switched off" in line]
+    assert sorted(said) == sorted(f"1 {kind} that is switched off of the file: {name}" for kind, name in off.items())
+
+
 LEFT_OUT = """<BushingForce name="strap"><rotational_stiffness>10 0 0</rotational_stiffness></BushingForce>
   <PointToPointSpring name="band"><point1>0 -1 0</point1><stiffness>2500</stiffness><rest_length>0.8</rest_length>
   </PointToPointSpring><PathActuator name="rope"><optimal_force>50</optimal_force></PathActuator>
