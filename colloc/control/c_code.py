@@ -85,7 +85,8 @@ def _feedback(model: Model, plan: Tracking) -> ca.Function:
     """The torques of a controller, u(t, x), from tables of its steps."""
     if not model.has_plain_velocities:
         raise InputError(
-            f"feedback in C is for joints of one coordinate, and {', '.join(map(repr, model.balls))} is not"
+            f"feedback in C is for joints of one coordinate, and {', '.join(map(repr, model.balls))} is not: make ball "
+            "joints of three angles, as in sequence='zyx'"
         )
     steps, (n_u, n_x) = len(plan.u), plan.gains.shape[1:]
     if (n_u, n_x) != (model.n, 2 * model.n):

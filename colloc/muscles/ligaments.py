@@ -164,7 +164,10 @@ class Ligaments(Part):
         """Forces, and slopes of lengths by displacements of the joints."""
         q, lengths, slopes = self._graph
         if now.model.position_names != self.model.position_names:
-            raise InputError(f"the ligaments are those of {self.model.name!r}, not of {now.model.name!r}")
+            raise InputError(
+                f"the ligaments are those of {self.model.name!r}, not of {now.model.name!r}: make them with the "
+                "problem's model"
+            )
         lengths, slopes = ca.substitute([lengths, slopes], [q], [now.q])
         each = zip(self.ligaments, ca.vertsplit(lengths), strict=True)
         return ca.vertcat(*(ligament.force(length) for ligament, length in each)), slopes

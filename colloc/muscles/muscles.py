@@ -306,7 +306,10 @@ class Muscles(Part):
 
     def _check_model(self, now: Instant) -> None:
         if now.model.position_names != self.model.position_names:
-            raise InputError(f"the muscles are those of {self.model.name!r}, not of {now.model.name!r}")
+            raise InputError(
+                f"the muscles are those of {self.model.name!r}, not of {now.model.name!r}: make them with the "
+                "problem's model"
+            )
 
     def fibers(self, now: Instant) -> Fibers:
         """State of fibers and tendons, see `Fibers`; for costs, constraints and `Solution.evaluate`.

@@ -313,7 +313,10 @@ class Problem(Tabular, Portable):
                 f"parts can contain one set of coordinates, got {len(parts)}: state all loops in one chain"
             )
         if parts and parts[0].model is not self.model:
-            raise InputError(f"the {parts[0].name} is of {parts[0].model.name!r}, not of the problem's model")
+            raise InputError(
+                f"the {parts[0].name} is of {parts[0].model.name!r}, not of the problem's model: give the problem that "
+                "model, as in co.Problem(chain.model, ...)"
+            )
         return parts[0] if parts else None
 
     @cached_property
