@@ -81,7 +81,7 @@ def rigid(name: str, transform: Any) -> ca.SX:
         skewed = np.abs(rotation @ rotation.T - np.eye(3)) > 1e-9 + 1e-5 * np.eye(3)
         orthogonal = not skewed.any() and np.linalg.det(rotation) > 0
         if not orthogonal or not np.array_equal(numbers[3], [0, 0, 0, 1]):
-            raise InputError(f"{name} must be a rigid homogeneous transform, got\n{numbers}")
+            raise InputError(f"{name} must be a rigid homogeneous transform, got {quoted(numbers.tolist())}")
     return matrix
 
 

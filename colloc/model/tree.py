@@ -109,7 +109,9 @@ class Model(Tabular, Portable):
         _check_tree(bodies)
         check_balls(bodies)
         object.__setattr__(self, "bodies", bodies)
-        object.__setattr__(self, "gravity", vector("gravity", self.gravity, 3) + 0.0)  # no -0
+        gravity = vector("gravity", self.gravity, 3) + 0.0  # no -0
+        gravity.flags.writeable = False
+        object.__setattr__(self, "gravity", gravity)
         names = [body.joint_name for body in bodies if body.joint.moves]
         if not names:
             raise InputError(f"model {self.name!r} has no joint that moves")

@@ -21,6 +21,7 @@ from colloc.problem.unknowns import Free, State, component_labels
 from colloc.support.checks import (
     InputError,
     as_tuple,
+    copied,
     finite_array,
     finite_number,
     function,
@@ -48,6 +49,10 @@ class Condition(Statement):
     unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()  # names of the rows
     shapes: tuple[Shape, ...] = ()  # shapes that it keeps apart, for pictures
+
+    def __post_init__(self):
+        for name in ("lower", "upper", "scale"):
+            object.__setattr__(self, name, copied(getattr(self, name)))
 
     def rows(self, *instants: Any) -> Rows:
         """The value of the function for one instant, for both ends, or for the ends of phases, as rows."""

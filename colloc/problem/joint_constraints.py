@@ -20,6 +20,7 @@ from colloc.support.checks import (
     InputError,
     as_tuple,
     choice,
+    copied,
     finite_array,
     finite_number,
     interval,
@@ -43,6 +44,10 @@ class EndState(Statement):
     values: Mapping[str, Any]
     states: Mapping[str, Any] = field(default_factory=dict)
     turns: tuple[str, ...] = ()  # joints whose positions are prescribed up to whole turns
+
+    def __post_init__(self):
+        for name in ("values", "states"):
+            object.__setattr__(self, name, copied(getattr(self, name)))
 
     def end_values(self, now: Instant) -> list[EndValue]:
         """Joint quantities, then states: one for each row but those of `turns`."""
@@ -105,6 +110,9 @@ class Bounds(Statement):
     where: Window = WHOLE
 
     name = "bounds"
+
+    def __post_init__(self):
+        object.__setattr__(self, "limits", copied(self.limits))
 
     def rows(self, now: Instant) -> Rows:
         """No rows: a problem has `JointBounds` for all bounds on a quantity together."""

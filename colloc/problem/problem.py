@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -627,6 +628,12 @@ class Problem(Tabular, Portable):
         if function.has_free():
             now = self.instant
             names = [*now.signals, *now.states, *now.constants, *now.parameters]
+            free = {name for symbol in function.get_free() for name in (symbol, re.sub(r"_\d+$", "", symbol))}
+            if twins := [name for name in names if name in free]:
+                raise InputError(
+                    f"the {what} has the symbol of another unknown or parameter that is named {twins[0]!r} as well: "
+                    "make it once, and list this very object"
+                )
             raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), names)
         check_numbers(what, function)
         return function

@@ -37,6 +37,10 @@ _ADVICE = (
         "ca.sumsqr(a) or a.T @ b",
     ),
     (r"SX_get'(?s:.*)'\(SX,bool,str\)'", "takes a component by name, where they are numbered: {joints}"),
+    (
+        r"'SX' object is not callable",
+        "calls symbols: components are in square brackets and counted from 0, as in now.q[0]",
+    ),
     (r"out of bounds with supplied length", "takes a component that does not exist: {joints}"),
     (r"must be finite, got .*nan", _NAN),
     (r"'SX' object has no attribute", f"asks symbols for what only arrays have: use CasADi's functions, {_FUNCTIONS}"),

@@ -17,7 +17,7 @@ from colloc.errors.violations import Violation
 from colloc.problem import Instant, Phases
 from colloc.problem.ordered import OrderedCosts
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointReactions, NamedArray, Sample
+from colloc.solution.sample import JointReactions, NamedArray, Sample, read_only
 from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
@@ -170,7 +170,7 @@ class PhasesSolution(BaseSolution):
     @of_motion
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; twice where phases meet, before and after."""
-        return self._sampled(None)
+        return read_only(self._sampled(None))
 
     def _normalised(self, t: Any) -> np.ndarray:
         if not self.problem.in_sequence:

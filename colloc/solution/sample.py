@@ -106,6 +106,13 @@ class Sample(Named[NamedArray]):
         return [*(f.name for f in fields(self)), *self.signals]
 
 
+def read_only(sample: Sample) -> Sample:
+    """The sample, whose arrays cannot be changed: a solution keeps it."""
+    for array in (sample.t, sample.q, sample.qd, sample.qdd, sample.tau, *sample.signals.values()):
+        array.flags.writeable = False
+    return sample
+
+
 class JointSample(NamedTuple):
     """The motion of one joint at N times, or at one time.
 

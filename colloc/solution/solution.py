@@ -23,7 +23,7 @@ from colloc.problem import Instant, Phases, Problem
 from colloc.problem.ordered import OrderedCosts
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointReactions, JointSample, NamedArray, Sample
+from colloc.solution.sample import JointReactions, JointSample, NamedArray, Sample, read_only
 from colloc.solution.signals import Signals
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
@@ -370,7 +370,7 @@ class BaseSolution(Named[Any], ABC):
         times = finite_array("t", t)
         inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
         if times.ndim > 1 or times.size == 0 or not inside.all():
-            got = np.array2string(times, threshold=6)
+            got = np.array2string(times, threshold=6) if times.ndim < 2 else f"shape {times.shape}"
             raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
 
@@ -597,7 +597,7 @@ class Solution(BaseSolution):
 
     @of_motion
     def nodes(self) -> Sample:
-        return self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration)
+        return read_only(self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration))
 
     def at(self, t: Any) -> Sample:
         now = self.problem.instant

@@ -349,6 +349,19 @@ def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
         raise InputError(f"{name} must be a list, got {quoted(value)}") from None
 
 
+def copied(value: Any) -> Any:
+    """A copy of the arrays, lists and mappings in a value, which a user may change afterwards."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, ca.DM):
+        return ca.DM(value)
+    if isinstance(value, Mapping):
+        return {key: copied(entry) for key, entry in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return value
+
+
 def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
     """A finite float, optionally strictly positive."""
     if not _is_real(value) or not isinstance(value, Real):

@@ -238,6 +238,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: co.solve(arm(LIMITS), guess=co.solve(growth(), co.Radau(2), progress=False)),
         r"guess is a motion of no joints, the problem has the joints shoulder, elbow",
     ),
+    "a parameter made twice": (
+        lambda: arm(loads=[co.Load("elbow", force=(GOAL.symbol, 0, 0))], parameters=[co.Parameter("goal", 1.0)]),
+        r"load on 'elbow' has the symbol of another unknown or parameter that is named 'goal' .* list this very object",
+    ),
+    "a placement that is no rotation": (
+        lambda: co.revolute(placement=2 * np.eye(4)),
+        r"placement must be a rigid homogeneous transform, got \[\[2\.0, 0\.0",
+    ),
+    "times in a table": (lambda: solved().at(np.zeros((2, 2))), r"one or more times within .* s, got shape \(2, 2\)"),
+    "components by brackets": (
+        lambda: cost(lambda now: now.q(1)),
+        r"calls symbols: components are in square brackets and counted from 0, as in now\.q\[0\]",
+    ),
     "intervals for a curve": (lambda: co.solve(arm(LIMITS), 20), r"must be BSpline, HermiteSimpson or Radau, got 20"),
 }  # fmt: skip
 
@@ -461,6 +474,24 @@ def test_costs_add_up_as_numbers_do():
     assert weights == [("duration", 1.0), ("effort", -1.0), ("effort", 2.0)]
     with pytest.raises(co.InputError, match="a cost can be added to a cost only, got 1"):
         _ = 1 + effort
+
+
+def test_what_is_changed_after_a_statement_is_made_changes_nothing():
+    """Arrays and mappings are copied; those of a model and of a solution cannot be changed."""
+    start, by_joint = np.array([0.0, -2.0]), {"shoulder": 1.0}
+    largest, goal = np.array([10.0, 10.0]), np.array([0.5, 0.5])
+    ends = [co.initial(q=start), co.final(q=by_joint)]
+    through = co.at(0.5, lambda now: now.q, upper=goal)
+    stated = arm(subject_to=[*ends, co.bounds(tau=(-largest, largest)), through])
+    before = {name: (row.rows.lower.tolist(), row.rows.upper.tolist()) for name, row in stated.rows.items()}
+    for array in (start, largest, goal):
+        array[:] = 9.0
+    by_joint["shoulder"] = by_joint["elbow"] = 9.0
+    again = replace(stated, minimize=co.duration())
+    assert {name: (row.rows.lower.tolist(), row.rows.upper.tolist()) for name, row in again.rows.items()} == before
+    for array in (ARM.gravity, solved().q, solved().tau, solved().t):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
 
 
 def no_mistake(*_: Any) -> list[Callable[[], Any]]:
