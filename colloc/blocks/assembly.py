@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -11,8 +11,6 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
 from colloc.blocks.slices import scatter
-
-_NO_BOUND = 1e19  # as in IPOPT
 
 
 class Assembly(NamedTuple):
@@ -57,25 +55,12 @@ class Assembly(NamedTuple):
             parts.append((values, entries, rows, slices.index[entries.column]))
         return scatter(int(offsets[-1]), self.free.size, parts, columns=self.free)
 
-    def hessian(
-        self,
-        kind: str,
-        costs: Sequence[Block],
-        constraints: Sequence[Block],
-        offsets: np.ndarray,
-        lam_f: ca.MX,
-        lam_g: ca.MX,
-    ) -> ca.MX:
-        """The upper triangle of the Hessian of lam_f costs + lam_g' rows; those of a block begin at its offset."""
-        weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in costs]
-        for b, first, end in zip(constraints, offsets, offsets[1:], strict=False):
-            if (np.minimum(-b.rows.lower, b.rows.upper) >= _NO_BOUND).all():
-                continue  # rows without a bound have no multipliers
-            weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
+    def hessian(self, kind: str, multipliers: Mapping[Block, ca.MX]) -> ca.MX:
+        """The upper triangle of the Hessian of blocks times multipliers: of rows, shape (r, N), of costs, (1, N)."""
         parts = []
-        for b, multipliers in weighted:
+        for b, lam in multipliers.items():
             if b.functions.has(kind):
-                values, pattern, slices = self.evaluation.apply(b, kind, self.x, self.p, multipliers)
+                values, pattern, slices = self.evaluation.apply(b, kind, self.x, self.p, lam)
                 entries = slices.hessian(pattern)
                 index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB
                 i, j = index[entries.row], index[entries.column]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import casadi as ca
 import numpy as np
@@ -33,6 +35,43 @@ class Block:
     def of(cls, name: str, sites: EvaluationPoints, rows: Rows, weights: ca.SX | None = None) -> Block:
         """Rows at sites; with weights, expressions in data and parameters, the residuals of a sum of squares."""
         return cls(name, sites, BlockFunctions(sites.local, rows, weights))
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Block]) -> dict[Block, list[Block]]:
+        """Constraints whose second derivatives are best formed together, each with those of which it consists.
+
+        The curvature of the torques takes most operations of every constraint with torques. Those at the same sites
+        have it in common.
+        """
+        groups: list[list[Block]] = []
+        for block in blocks:
+            group = next((group for group in groups if group[0]._curves_with(block)), None)
+            if group is None:
+                groups.append([block])
+            else:
+                group.append(block)
+        return {reduce(Block._above, group): group for group in groups}
+
+    def _curves_with(self, other: Block) -> bool:
+        """Whether both have torques at the same sites."""
+        mine, theirs = self.sites, other.sites
+        return (
+            mine.local is theirs.local
+            and self.functions.torques is not None
+            and other.functions.torques is not None
+            and self.rows.bounded
+            and other.rows.bounded
+            and self.virtual == other.virtual
+            and np.array_equal(mine.data, theirs.data)
+            and mine.slices.same_as(theirs.slices)
+        )
+
+    def _above(self, other: Block) -> Block:
+        """The rows of this block, then those of another at the same sites."""
+        key, made = ("above", self.functions, other.functions), self.sites.local.functions
+        if key not in made:
+            made[key] = BlockFunctions(self.sites.local, self.rows.above(other.rows))
+        return replace(self, name=f"{self.name}, {other.name}", functions=made[key])
 
     def with_rows(self, rows: Rows) -> Block:
         """Other rows at the same sites."""

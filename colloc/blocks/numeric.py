@@ -85,17 +85,19 @@ class NumericDerivatives:
         multipliers : ndarray, shape (rows,), optional
             Of all rows, slice after slice; none by default.
         """
-        weights, first = [np.ones((1, block.n_slices)) for block in self.costs], 0
+        weights, rows, first = {block: np.ones((1, block.n_slices)) for block in self.costs}, {}, 0
         for block in self.constraints if multipliers is not None else ():
             assert multipliers is not None
             count = block.n_rows * block.n_slices
-            weights.append(multipliers[first : first + count].reshape(block.n_slices, block.n_rows).T)
+            rows[block] = multipliers[first : first + count].reshape(block.n_slices, block.n_rows).T
             first += count
+        for joint, blocks in Block.joined([*rows]).items():
+            weights[joint] = np.vstack([rows[block] for block in blocks])
         parts = []
-        for block, weight in zip((*self.costs, *self.constraints), weights, strict=False):
+        for block, weight in weights.items():
             if block.functions.has(kind) and weight.any():
                 upper = _block_diagonal(block, kind, self.x, self.p, weight)
-                parts.append((upper + ca.triu(upper, False).T, self._maps[block]))
+                parts.append((upper + ca.triu(upper, False).T, block.sites.map_from(self.x.size)))
         return SecondDerivatives(parts, self.x.size)
 
     @cached_property

@@ -58,6 +58,11 @@ class Slices:
         """First nonzero of A in every row, and their number at the end."""
         return np.searchsorted(self.row, np.arange(self.row[-1] + 2 if self.row.size else 1))
 
+    def same_as(self, other: Slices) -> bool:
+        """Whether both are the same maps of the same entries."""
+        parts = ("index", "row", "column", "weight")
+        return self is other or all(np.array_equal(getattr(self, k), getattr(other, k)) for k in parts)
+
     def moved(self, offset: int) -> Slices:
         """These slices for entries at an offset in a longer vector."""
         return Slices(self.index + offset, self.row, self.column, self.weight)

@@ -223,6 +223,7 @@ class LaneFunctions:
         self.place = np.full(nlp.n_x, -1)
         self.place[self.free] = np.arange(self.free.size)
         self._offsets = dict(zip(nlp.constraints, nlp.offsets, strict=False))
+        self._joined = Block.joined(nlp.constraints)
         self._cache: dict[tuple[Block, str], Any] = {}
         self._work = WorkArrays()
         self._parts = {kind: self._of_kind(kind) for kind in _KINDS}
@@ -239,7 +240,7 @@ class LaneFunctions:
 
     def _of_kind(self, kind: str) -> list[_LanePart]:
         parts, first = [], 0
-        for block in (*self.nlp.costs, *self.nlp.constraints):
+        for block in (*self.nlp.costs, *(self._joined if kind == "hessian" else self.nlp.constraints)):
             if block.functions.has(kind):
                 function = getattr(block.functions, kind)
                 part = _LanePart(block, f"{kind}_{len(parts)}", Kernel(function), function.sparsity_out(0), first)
@@ -356,9 +357,7 @@ class LaneFunctions:
                 inputs.append(np.ascontiguousarray(weight[:, None]))
                 every.append(count)
             elif multipliers is not None:
-                first = self._offsets[block]
-                mine = multipliers[:, first : first + count * block.n_rows]
-                inputs.append(np.ascontiguousarray(mine).reshape(-1, block.n_rows, self.lanes))
+                inputs.append(self._of_rows(block, multipliers))
                 every.append(1)
             alone = part.size == result.shape[1]
             out = result if alone else memory("part", (groups, part.size, self.lanes))
@@ -367,6 +366,14 @@ class LaneFunctions:
             if not alone:
                 result[:, part.first : part.first + part.size] = out
         return result
+
+    def _of_rows(self, joint: Block, multipliers: np.ndarray) -> np.ndarray:
+        """The multipliers of blocks that are joined, shape (groups * slices, rows, lanes)."""
+        each, first = [], self._offsets
+        for block in self._joined[joint]:
+            mine = multipliers[:, first[block] : first[block] + block.n_slices * block.n_rows]
+            each.append(np.ascontiguousarray(mine).reshape(-1, block.n_rows, self.lanes))
+        return each[0] if len(each) == 1 else np.concatenate(each, axis=1)
 
     def _data(self, block: Block) -> np.ndarray:
         return self._kept(

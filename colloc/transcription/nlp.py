@@ -245,13 +245,20 @@ class BaseNLP(Tabular, ABC):
         return self._hessian("gauss_newton")
 
     def _hessian(self, kind: str) -> ca.Function:
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        multipliers = {b: ca.repmat(lam_f, 1, b.n_slices) for b in self.costs}
+        rows = {
+            b: ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)
+            for b, first, end in zip(self.constraints, self.offsets, self.offsets[1:], strict=False)
+            if b.rows.bounded  # those without a bound have no multipliers
+        }
+        for joint, blocks in Block.joined([*rows]).items():
+            multipliers[joint] = ca.vertcat(*(rows[b] for b in blocks))
         # A separate evaluation: users without second derivatives need not wait for their compilation.
-        evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
-        multipliers = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        evaluation = Evaluation([*multipliers], (kind,), self._first.choice)
         assembly = self._assembly._replace(evaluation=evaluation)
-        values = assembly.hessian(kind, self.costs, self.constraints, self.offsets, *multipliers)
-        names = ["x", "p", "lam_f", "lam_g"]
-        return ca.Function("hess_lag", [*assembly.xp, *multipliers], [values], names, ["triu_hess_gamma_x_x"])
+        inputs, names = [*assembly.xp, lam_f, lam_g], ["x", "p", "lam_f", "lam_g"]
+        return ca.Function("hess_lag", inputs, [assembly.hessian(kind, multipliers)], names, ["triu_hess_gamma_x_x"])
 
     def row_name(self, row: int, x: np.ndarray | None = None) -> str:
         """Constraint, joint and time of a row of g; in seconds if a decision vector is given."""

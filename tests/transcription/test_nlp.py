@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.blocks.block import Block
 from colloc.blocks.functions import BlockFunctions
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.models.chains.serial import spatial_chain
+from colloc.solver import lanes
 from colloc.transcription import BaseNLP, torques
 from tests.support.problems import effort, everything, time_optimal
 
@@ -142,6 +145,39 @@ def test_values_put_in_before_the_chain_rule_or_behind_it_give_the_same_bits(mon
             assert one.nonzeros() == other.nonzeros()
         compared += 1
     assert compared >= 4
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(6), co.HermiteSimpson(4)], ids=str)
+def test_rows_in_torques_at_the_same_places_have_one_hessian(curve: Any, monkeypatch: pytest.MonkeyPatch):
+    """The sum of theirs, in IPOPT's graph, in numbers and in lanes, in few more operations than the larger one."""
+    problem = everything()
+    powers = co.path(lambda now: now.tau * now.qd, lower=-200, upper=200, name="powers")
+    problem = replace(problem, subject_to=[*problem.subject_to, powers])
+
+    def hessians() -> tuple[BaseNLP, list[np.ndarray]]:
+        nlp = co.transcribe(problem, curve)
+        x, p, pushes = point(nlp), np.array([1.5]), np.random.default_rng(1).standard_normal(nlp.n_g)
+        upper = nlp.hess_lag(x, p, 1.0, pushes)
+        free = np.flatnonzero(nlp.free).tolist()
+        whole = NumericDerivatives(nlp.costs, nlp.constraints, x, p).hessian("hessian", pushes)[free, free]
+        functions = lanes.LaneFunctions(nlp, np.ones(nlp.n_x), np.ones(nlp.n_g))
+        x, p, pushes = (lanes.in_lanes(part[None], functions.lanes) for part in (x, p, pushes))
+        triangle = np.zeros(whole.shape)
+        entries = functions.hessian(x, p, np.ones((1, functions.lanes)), pushes)[0, :, 0]
+        triangle[functions.hessian_row, functions.hessian_column] = entries
+        return nlp, [ca.triu(whole).full(), upper[free, free].full(), triangle.T]
+
+    nlp, joint = hessians()
+    (names,) = (blocks for blocks in Block.joined(nlp.constraints).values() if len(blocks) > 1)
+    (one,) = (block for block, blocks in Block.joined(nlp.constraints).items() if blocks == names)
+    assert {block.name for block in names} == {"tau bounds", "powers"}
+    counts = [block.functions.operations("hessian") for block in (one, *names)]
+    assert max(counts[1:]) < counts[0] < 0.8 * sum(counts[1:])
+    monkeypatch.setattr(Block, "joined", lambda blocks: {block: [block] for block in blocks})
+    for found, apart in zip(joint, hessians()[1], strict=True):
+        size = np.abs(apart).max()
+        assert found == pytest.approx(apart, abs=1e-12 * size)
+        assert apart == pytest.approx(joint[0], abs=1e-12 * size)
 
 
 def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
