@@ -90,7 +90,8 @@ def from_urdf(
         Joints that are held at a value: they have no coordinate.
     inertia : "strict", "nearest" or "given"
         How to treat an inertia that no body can have, because a principal moment exceeds the sum of the other two or
-        is negative: refuse it, replace it by that of the nearest distribution of mass, or keep it.
+        is negative: refuse it, replace it by that of the nearest distribution of mass, or keep it. That of a link which
+        nothing moves is kept.
     srdf : str or PathLike, optional
         An SRDF file with named postures (group states).
     balls : "quaternion" or "angles"
@@ -370,11 +371,14 @@ class _UrdfReader:
             )
             about = place[:3, :3]
             moments = about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T
-            if mass == 0 and moments.any() and name in self._still and self._inertia == "strict":
+            kept = (
+                "given" if name in self._still and self._inertia == "strict" else self._inertia
+            )  # as nothing moves it
+            if mass == 0 and moments.any() and kept != self._inertia:
                 self.notes.changed.append(f"{what} has no mass: its inertia, which nothing moves, is left out")
                 return Body(name, joint, parent)
             body = Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True)
-            return possible_body(body, self._inertia, self.notes)
+            return possible_body(body, kept, self.notes)
 
     def _axis(self, joint: Element, label: str) -> np.ndarray:
         axis = child_of(joint, "axis", f"joint {label!r}", optional=True)

@@ -426,7 +426,8 @@ def contact_of_records(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord])
         if law.kind != _LAW or sorted(shape.kind for shape in touching) != ["half-space", "sphere"]:
             kinds = " and ".join(shape.kind for shape in touching) or "nothing"
             raise InputError(
-                f"contact law {law.name!r} must be a {_LAW} of a sphere and a half-space, got a {law.kind} of {kinds}"
+                f"contact law {law.name!r} must be a {_LAW} of a sphere and a half-space, got a {law.kind} of {kinds}: "
+                "state it by co.problem.ContactSphere"
             )
         ball, ground = sorted(touching, key=lambda shape: shape.kind, reverse=True)
         if ball.body is None or ball.radius is None:

@@ -57,6 +57,17 @@ def test_an_arm_goes_round_what_stands_in_a_file(tmp_path):
     assert through.evaluate(lambda now: now.distance(fore, desk)).min() < 0.01
 
 
+def test_an_inertia_that_no_body_has_matters_only_where_it_moves(tmp_path):
+    inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="100" ixy="0" ixz="0" iyz="0"/></inertial>'
+    box = f'<link name="box">{inertial}<collision><geometry><box size="1 1 1"/></geometry></collision></link>'
+    (path := tmp_path / "box.urdf").write_text(f'<robot name="box">{box}</robot>', encoding="utf-8")
+    reading = co.formats.from_urdf(path)
+    assert len(co.formats.collision_shapes(reading)) == 1
+    assert "inertia of link 'box', which no body has, is as it is: moments 1, 1, 100" in reading.changed
+    with pytest.raises(co.InputError, match=r'no one may exceed .* inertia="nearest" or "given" accepts it'):
+        co.formats.from_urdf(path, base="free")
+
+
 def test_an_inertia_without_mass_is_left_out_where_nothing_moves_it(tmp_path):
     inertial = '<inertial><mass value="0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     rod = inertial.replace('mass value="0"', 'mass value="1"')

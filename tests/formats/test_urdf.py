@@ -188,8 +188,8 @@ REFUSED = {
     "two links": (robot('<link name="a"/>\n' * 2), r"two links are named 'a'; names must be unique \(line 3\)"),
     "no name": (robot("<link/>"), r"a link must have name=.*\(line 2\)"),
     "impossible": (
-        robot(f'<link name="a">\n<inertial>{MASS}</inertial></link>'),
-        r"'a' is physically impossible.*; inertia=\"nearest\" or \"given\" accepts it \(line 3\)",
+        robot(f'<link name="b">\n<inertial>{MASS}</inertial></link><link name="a"/>' + hinge()),
+        r"'b' is physically impossible.*; inertia=\"nearest\" or \"given\" accepts it \(line 3\)",
     ),
     "negative mass": (
         robot(f'<link name="a"><inertial>{MASS.replace("1", "-1", 1)}</inertial></link>'),
