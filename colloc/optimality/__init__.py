@@ -25,6 +25,7 @@ numbers       numbers of a problem, and their effect on the conditions
 explain       reasons why a problem fails, or limits that determine its solution
 elastic       the program with limits that may be relaxed at a cost
 gains         least multipliers of limits
+expanded      the decrease of the cost with a limit relaxed, by a quadratic program
 limits        numbers that a problem states once, with all rows and variables that they bound
 wider_limits  problems restated with wider limits
 multipliers   multipliers of every limit, including prescribed ends

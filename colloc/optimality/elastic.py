@@ -17,7 +17,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.optimality.limits import Limit
+from colloc.optimality.limits import Limit, relaxed_bounds
 from colloc.solver import ELASTIC, ELASTIC_FROM_FAR, Start, Status
 from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
@@ -132,17 +132,7 @@ class ElasticNLP(ExtendedNLP):
     @cached_property
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of all rows, then of all variables, without relaxable limits."""
-        lower, upper = (
-            np.append(*sides) for sides in zip(self.nlp.bounds_g, (self.nlp.lower, self.nlp.upper), strict=True)
-        )
-        for limit in map(self.limits.__getitem__, self.elastic):
-            (lower if limit.side == "lower" else upper)[limit.entries] = limit.sign * np.inf
-        for k in np.setdiff1d(np.arange(len(self.limits)), self.elastic):
-            limit = self.limits[k]
-            if limit.side == "lower":
-                lower[limit.entries] = np.maximum(lower[limit.entries], limit.bound)
-            else:
-                upper[limit.entries] = np.minimum(upper[limit.entries], limit.bound)
+        lower, upper = relaxed_bounds(self.nlp, self.limits, np.where(np.isfinite(self.weights), np.inf, 0.0))
         for name, nlp in self.nlp.phases.items():
             T = self.nlp.n_g + self.nlp.parts[name].start + nlp.grid.layout.duration
             lower[T] = np.maximum(lower[T], _LEAST * nlp.lower[nlp.grid.layout.duration])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from colloc.optimality.elastic import Relaxed, smallest_relaxation
+from colloc.optimality.expanded import ExpandedOptimum
 from colloc.optimality.gains import multiplier_set
-from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
+from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of, relaxed_bounds
 from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.wider_limits import with_wider_limits
 from colloc.problem import Phases, Problem
@@ -21,8 +23,9 @@ from colloc.solution.solve_error import SolveError
 from colloc.solution.warm_start import start_from
 from colloc.solver import Outcome, Status
 from colloc.solver.diagnosis import dependent_rows
+from colloc.solver.quadratic import quadratic_optimum
 from colloc.support.checks import InputError, as_tuple, finite_number, quoted, spelt, text, unknown_name
-from colloc.support.display import Table, short
+from colloc.support.display import Table, short, shown
 from colloc.transcription import BaseNLP, DeferredNLP
 from colloc.transcription.nlp import Recipe
 from colloc.transcription.transcribe import build_program
@@ -32,6 +35,7 @@ from colloc.transcription.transcribe import build_program
 _PRESCRIBED, _LAST = 1e2, 1e4
 _MARGIN = 1.01
 _LEAST = 1e-6  # of the cost: smallest gain of relaxing a limit by its natural size that is listed
+_SMALL = 1e-5  # of the cost: smallest decrease by the derivative for 1 % beside which other bounds are considered
 _EXCHANGES = 5  # largest number of times that nodes are added where limits are exceeded between them
 _LISTED, _FEW = 12, 3  # limits, and dependent rows, in a table
 _SINGULAR = 1e9  # condition number from which rows count as dependent
@@ -107,8 +111,12 @@ class ActiveLimit(Limit):
     place, side, row, joint, bound, unit, size, prescribed, equation, entries :
         As in `Relaxation`.
     gain : float
-        Decrease of the cost per unit of relaxation of this limit alone at all times: the sum of its multipliers, the
-        least one if they are not unique.
+        Derivative of the cost by this limit alone at all times, positive if relaxing it decreases the cost: the sum of
+        its multipliers, the least one if they are not unique. It is valid until another bound is met.
+    of_percent : float
+        Decrease of the cost if this limit alone is relaxed by 1 % of its bound, or of its natural size if the bound is
+        zero. Bounds that are met on the way are included. The curve stays the same, and limits are linear over the
+        step. NaN if it is small or could not be computed, see `Explanation.notes`.
     first, last : float [s]
         First and last time at which it is active; NaN for a duration and for constants.
 
@@ -120,13 +128,9 @@ class ActiveLimit(Limit):
     """
 
     gain: float
+    of_percent: float
     first: float
     last: float
-
-    @property
-    def of_percent(self) -> float:
-        """Decrease of the cost for 1 % of the bound, or of the natural size if the bound is zero."""
-        return self.gain * 0.01 * (abs(self.bound) or self.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,12 +147,14 @@ class Explanation:
         For a failure: a motion that meets the relaxed limits, as a guess for the relaxed problem; None without
         relaxations.
     limits : tuple of ActiveLimit
-        For a solution: active limits, bounds before prescribed values, ranked by the gain of 1 %.
+        For a solution: active limits, bounds before prescribed values, ranked by `of_percent`.
     condition : float
         For a solution: condition number of the Jacobian of the active rows by the variables within their bounds, with
         unit rows and variables of natural size; NaN for large programs.
     dependent : tuple of str
         For a solution: sentences about active rows that follow from others.
+    notes : tuple of str
+        For a solution: sentences about limits whose `of_percent` is unknown.
 
     Examples
     --------
@@ -163,6 +169,7 @@ class Explanation:
     limits: tuple[ActiveLimit, ...] = ()
     condition: float = float("nan")
     dependent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @spelt
     def relaxed(self, share: float = _MARGIN) -> Problem | Phases:
@@ -210,8 +217,8 @@ def explain(
     The result is a local optimum, the better of two searches from the last iterate and from the default guess of
     `solve`.
 
-    For a solution: the active limits, ranked by the gain of relaxing one of them, and the conditioning of the
-    equations. Limits that another limit would replace are left out.
+    For a solution: the active limits, ranked by the decrease of the cost if one of them is relaxed by 1 %, and the
+    conditioning of the equations. Limits that another limit would replace are left out.
 
     Parameters
     ----------
@@ -366,7 +373,7 @@ def _values(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
-    """Active limits by gain, and the conditioning of the active rows."""
+    """Active limits by the decrease of the cost, and the conditioning of the active rows."""
     x, p, nlp = solution.x, solution.parameters, _opened(solution.problem, DeferredNLP.of(solution.nlp).recipes)
     multipliers = multipliers_without_fixed(solution.nlp, solution.multipliers, nlp, x, p)
     limits, values = limits_of(nlp, solution.problem), _values(nlp, x, p)
@@ -379,9 +386,52 @@ def _of_answer(solution: Solution | PhasesSolution) -> Explanation:
         gain = every.least(entries, limit.sign)
         if gain * limit.size > _LEAST * solution.cost_scale:
             when = times[entries[pull > _SHARE * pull.max()]]
-            active.append(ActiveLimit(**vars(limit), gain=gain, first=when.min(), last=when.max()))
-    active.sort(key=lambda limit: (limit.prescribed, -limit.of_percent))
-    return Explanation(solution, limits=tuple(active), **_conditioning(solution))
+            active.append((limit, gain, when.min(), when.max()))
+    by_ipopt = partial(quadratic_optimum, compile=solution.nlp.compile)
+    optimum = ExpandedOptimum(nlp, x, p, values, multipliers, limits, solution.cost_scale, by_ipopt)
+    return Explanation(solution, **_percents(optimum, active), **_conditioning(solution))
+
+
+def _percents(optimum: ExpandedOptimum, active: Sequence[tuple[Limit, float, float, float]]) -> dict[str, Any]:
+    """Active limits with the decreases of the cost for 1 %, and notes about those that are unknown.
+
+    Parameters
+    ----------
+    optimum : ExpandedOptimum
+    active : sequence of (Limit, float, float, float)
+        Limits with their `ActiveLimit.gain`, `first` and `last`.
+    """
+    ranked = sorted(active, key=lambda one: (one[0].prescribed, -one[1] * _percent(one[0])))
+    affordable, listed, small, left, failed = optimum.affordable if active else 0, [], 0, 0, []
+    for limit, gain, first, last in ranked:
+        by, of_percent = _percent(limit), np.nan
+        if gain * by < _SMALL * optimum.scale:
+            small += 1
+        elif affordable <= len(listed) - small:
+            left += 1
+        elif np.isnan(of_percent := optimum.decrease(limit, by, gain * by)):
+            failed.append(limit.name)
+        listed.append(ActiveLimit(**vars(limit), gain=gain, of_percent=of_percent, first=first, last=last))
+    notes = []
+    if small:
+        notes.append(f"up to: by the derivative, where that is less than {100 * _SMALL:g} % of the cost")
+    if left:
+        size = f"{optimum.nlp.n_x} variables and {optimum.nlp.n_g} rows"
+        notes.append(f"up to: by the derivative, for {left} of {len(listed)} limits of a program of {size}")
+    if failed:
+        notes.append(f"up to: by the derivative, as no optimum was found with 1 % more of {shown(failed, 2)}")
+    listed.sort(key=lambda limit: (limit.prescribed, -_at_most(limit)))
+    return {"limits": tuple(listed), "notes": tuple(notes)}
+
+
+def _percent(limit: Limit) -> float:
+    """1 % of a bound, or of the natural size if the bound is zero."""
+    return 0.01 * (abs(limit.bound) or limit.size)
+
+
+def _at_most(limit: ActiveLimit) -> float:
+    """Decrease of the cost for 1 %; if it is unknown, that by the derivative, which other bounds can only reduce."""
+    return limit.gain * _percent(limit) if np.isnan(limit.of_percent) else limit.of_percent
 
 
 def _active(
@@ -405,10 +455,7 @@ def _active(
         Entries of every limit.
     """
     size = np.append(nlp.scale_g, nlp.scale_x)
-    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
-    for limit in limits:
-        narrower, bounds = (np.minimum, upper) if limit.side == "upper" else (np.maximum, lower)
-        bounds[limit.entries] = narrower(bounds[limit.entries], limit.bound)
+    lower, upper = relaxed_bounds(nlp, limits, np.zeros(len(limits)))
     # An active bound has a small distance and a large multiplier.
     push = (
         np.where(multipliers > 0, upper - values, values - lower)
@@ -467,7 +514,7 @@ def _answer_table(explanation: Explanation) -> Table:
             limit.name,
             f"{'=' if limit.prescribed else '<=' if limit.side == 'upper' else '>='} {_number(limit, limit.bound)}",
             f"{short(limit.gain)}{f' per {limit.unit}' if limit.unit else ''}",
-            f"{100 * limit.of_percent / scale:.2g} %",
+            f"{'up to ' if np.isnan(limit.of_percent) else ''}{100 * _at_most(limit) / scale:.2g} %",
             _time(limit.first, limit.last),
         )
         for limit in limits[:_LISTED]
@@ -476,10 +523,11 @@ def _answer_table(explanation: Explanation) -> Table:
     if not np.isnan(explanation.condition):
         notes.append(f"condition of the active rows: {explanation.condition:.1e}")
     notes += [f"  {sentence}" for sentence in explanation.dependent[:_FEW]]
+    notes += explanation.notes
     title = f"no active limit increases the cost, {short(solution.cost)}"
     for name, stated, _, percent, _ in rows[:1]:
         title = f"the cost {short(solution.cost)} falls by {percent} if {name} {stated} is relaxed by 1 %"
-    return Table(title, ("limit", "stated", "a unit gains", "1 % gains", "active"), rows, notes)
+    return Table(title, ("limit", "stated", "derivative", "1 % gains", "active"), rows, notes)
 
 
 def _number(limit: Limit, value: float) -> str:

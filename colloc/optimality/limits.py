@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -223,6 +223,29 @@ def limits_of(nlp: BaseNLP, problem: Problem | Phases) -> list[Limit]:
                 of_row = joint, bound, item.unit, item.size, item.prescribed, equation, entries
                 limits.append(Limit(item.place, side, item.label, *of_row))
     return limits
+
+
+def relaxed_bounds(
+    nlp: BaseNLP, limits: Sequence[Limit], amounts: Sequence[float] | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of all rows, then of all variables, with limits relaxed.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+        Its bounds hold where there is no limit.
+    limits : sequence of Limit
+        All limits of the program.
+    amounts : sequence of float
+        Relaxation of each; infinite for a limit that is left out.
+    """
+    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    for limit in limits:
+        (lower if limit.side == "lower" else upper)[limit.entries] = limit.sign * np.inf
+    for limit, amount in zip(limits, amounts, strict=True):
+        narrower, bounds = (np.minimum, upper) if limit.side == "upper" else (np.maximum, lower)
+        bounds[limit.entries] = narrower(bounds[limit.entries], limit.bound + limit.sign * amount)
+    return lower, upper
 
 
 def _joint(problem: Problem | Phases, phase: str, label: str) -> str:

@@ -167,7 +167,7 @@ def may_fall(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, 
     squares = _lagrangian(nlp, at, multipliers["g"], cost, active, "gauss_newton")
     if not squares.free.size:
         return False
-    sizes, pushes = _natural_sizes(nlp)[squares.free], np.where(active.rows != 0, multipliers["g"], 0.0)
+    sizes, pushes = natural_sizes(nlp)[squares.free], np.where(active.rows != 0, multipliers["g"], 0.0)
 
     def bent(move: np.ndarray) -> np.ndarray:
         step, length = np.zeros(nlp.n_x), _BESIDE / np.abs(move).max()
@@ -188,7 +188,7 @@ def _gains(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Directions of all variables from those of free ones in natural sizes, and the decrease of the cost along each."""
     directions = np.zeros((nlp.n_x, falls.size))
-    directions[active.free] = moves * _natural_sizes(nlp)[active.free, None]
+    directions[active.free] = moves * natural_sizes(nlp)[active.free, None]
     return directions, falls / 2 * _room(nlp, at, active, directions) ** 2
 
 
@@ -215,7 +215,7 @@ def _room(nlp: BaseNLP, at: NumericDerivatives, active: ActiveSet, directions: n
 
 def content(nlp: BaseNLP, x: np.ndarray, direction: np.ndarray) -> DirectionContent:
     """Content of a direction, shape (n_x,), at x."""
-    return _movement(nlp, x, (direction / _natural_sizes(nlp))[:, None])
+    return _movement(nlp, x, (direction / natural_sizes(nlp))[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +353,7 @@ def _lagrangian(
     With "gauss_newton" in place of "hessian", those of sums of squares by their first derivatives.
     """
     free, rows = active.free, active.active
-    natural, moving = _natural_sizes(nlp)[free], free.tolist()
+    natural, moving = natural_sizes(nlp)[free], free.tolist()
     size = ca.diag(ca.DM(natural))
     above, below, loose = _distances(nlp, at, active)
     nearest = np.maximum(np.minimum(above, below), _NEAREST)
@@ -407,7 +407,7 @@ def _null_space(matrix: np.ndarray) -> np.ndarray:
     return vectors[int((sizes > _RANK * sizes.max(initial=0.0)).sum()) :].T
 
 
-def _natural_sizes(nlp: BaseNLP) -> np.ndarray:
+def natural_sizes(nlp: BaseNLP) -> np.ndarray:
     """Natural sizes of the variables, independent of the widths of intervals, shape (n_x,)."""
     widths = [phase.grid.variable_scale(np.ones(phase.n_x)) for phase in nlp.phases.values()]
     return nlp.scale_x / np.concatenate(widths)

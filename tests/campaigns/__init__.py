@@ -12,7 +12,7 @@ assembled        random trees with loops, assembled near a guess and within limi
 saddles          symmetric motions with a cheaper one beside them
 turns            final angles up to whole turns, beside the plain statement at every turn
 certified        certificates of answers that are solved
-explained        what limits gain where rows depend on each other
+explained        what limits gain where rows depend on each other, and where others are met on the way
 held_torques     passive joints in several words, which have one error
 relaxations      infeasible problems, and what makes them feasible
 formulations     the equations of motion of random trees by every formulation

@@ -1,14 +1,17 @@
-"""Random problems with rows that say the same twice: what `explain` says a limit gains, a solve without it finds.
+"""Random problems: what `explain` says a limit gains, a solve with that limit relaxed finds.
 
-Rows stated twice, multiples and sums of others, ends that bounds fix as well, and bounds that are far away: multipliers
-of a solver are then of any size.
+Derivatives where rows say the same twice: rows stated twice, multiples and sums of others, ends that bounds fix as
+well, and bounds that are far away. Multipliers of a solver are then of any size.
+
+Decreases for 1 % where other bounds are met on the way: shortest times and efforts of one to three joints, with limits
+of torques, speeds and positions that need not be equal, on grids of `solve` and others.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,15 +28,33 @@ _ONCE = [co.refinement.Solve(tol=1.0, between="nodes")]
 _EXACT = co.Ipopt(tol=1e-10, acceptable_tol=1e-10, bound_relax_factor=0.0)
 _STEPS = (1e-2, 1e-3, 1e-4)  # of a limit's size, and ten times that of the cost: to first order one of them is right
 _AGREES, _NOTHING = 0.1, 3e-8  # share of a forecast; of the cost
+_GRIDS = (None, co.BSpline(10), co.BSpline(16, continuity=1), co.HermiteSimpson(10), co.Radau(6, 3))
 _SNIPPET = """
 from tests.campaigns import explained
-explained.check({seed})
+explained.{check}({seed})
 """
+
+
+class Percent(NamedTuple):
+    """The decrease of the cost if a limit is relaxed by 1 %, relative to the scale of the cost.
+
+    Parameters
+    ----------
+    limit : ActiveLimit
+    by_derivative, forecast, solved : float
+        The latter by a solve; NaN if it has led to another basin.
+    """
+
+    limit: co.optimality.ActiveLimit
+    by_derivative: float
+    forecast: float
+    solved: float
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
     """One problem."""
-    return attempt_apart("explanation", _SNIPPET.format(seed=int(rng.integers(1_000_000))), seconds=300.0)
+    check = str(rng.choice(("check", "check_percents")))
+    return attempt_apart("explanation", _SNIPPET.format(check=check, seed=int(rng.integers(1_000_000))), seconds=300.0)
 
 
 def problem_of(seed: int) -> tuple[co.Problem, co.curves.Transcription]:
@@ -78,6 +99,57 @@ def check(seed: int) -> co.optimality.Explanation | None:
     return explanation
 
 
+def limited_problem(seed: int) -> tuple[co.Problem, co.curves.Transcription | None]:
+    """A problem with limits on the way, and a curve for it; None for the grid of `solve`."""
+    rng = np.random.default_rng([53, seed])
+    n = int(rng.integers(1, _JOINTS + 1))
+    while not (case := random_case(seed)).limits.get("tau"):
+        seed += 1000
+    n = min(n, case.n)
+    factors = 1 + np.where(rng.random((2, n)) < 0.4, rng.uniform(0, 1, (2, n)), 0.0)
+    limits = {
+        name: (lower[:n] * factors[0], upper[:n] * factors[1]) if name != "q" else (lower[:n], upper[:n])
+        for name, (lower, upper) in case.limits.items()
+    }
+    case = replace(case, links=case.links[:n], start=case.start[:n], end=case.end[:n], limits=limits)
+    cost = str(rng.choice(("time", "effort", "mixed"), p=(0.6, 0.2, 0.2)))
+    return colloc_problem(replace(case, cost=cost)), _GRIDS[int(rng.integers(len(_GRIDS)))]
+
+
+def percents(seed: int, most: int = 6) -> list[Percent]:
+    """Decreases for 1 % of the limits of a problem, forecast and solved; empty without an answer."""
+    problem, curve = limited_problem(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
+        if curve is None:
+            answer = co.solve(problem, compile=False, raise_on_failure=False)
+        else:
+            answer = _solved(problem, curve, None)
+    return percents_of(answer, most) if answer.outcome.status is co.solver.Status.SOLVED else []
+
+
+def percents_of(answer: co.Solution, most: int = 6) -> list[Percent]:
+    """Decreases for 1 % of the limits of an answer, forecast and solved on the same curve."""
+    problem, curve, size = answer.problem, answer.curve, answer.cost_scale
+    stated, found = _solved(problem, curve, answer), []
+    for limit in co.optimality.explain(answer).limits[:most]:
+        amount = 0.01 * (abs(limit.bound) or limit.size)
+        again = _solved(_relaxed(problem, limit, amount), curve, answer)
+        elsewhere = _solved(problem, curve, again)
+        right = again.outcome.status is co.solver.Status.SOLVED and stated.cost - elsewhere.cost < _NOTHING * size
+        solved = (stated.cost - again.cost) / size if right else np.nan
+        found.append(Percent(limit, amount * limit.gain / size, limit.of_percent / size, solved))
+    return found
+
+
+def check_percents(seed: int) -> None:
+    """Assert that forecasts for 1 % are what solves find; unknown ones are right for what they say."""
+    for limit, _, forecast, solved in percents(seed):
+        if not np.isnan(forecast + solved):
+            text = f"{limit.name} {limit.side} gains {solved:.2e}, forecast: {forecast:.2e}"
+            assert abs(forecast - solved) < _AGREES * solved + _NOTHING, text
+
+
 def _solved(problem: co.Problem, curve: co.curves.Transcription, guess: Any) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)
@@ -85,7 +157,7 @@ def _solved(problem: co.Problem, curve: co.curves.Transcription, guess: Any) -> 
 
 
 def _relaxed(problem: co.Problem, limit: Limit, amount: float) -> co.Problem:
-    fields = {name: value for name, value in vars(limit).items() if name not in ("gain", "first", "last")}
+    fields = {name: value for name, value in vars(limit).items() if name not in ("gain", "of_percent", "first", "last")}
     wider = relaxed_problem(problem, [Relaxation(**fields, needed=limit.bound + limit.sign * amount, t=np.nan)], 1.0)
     assert isinstance(wider, co.Problem)
     return wider

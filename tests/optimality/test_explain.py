@@ -275,7 +275,7 @@ def test_limits_stated_once_are_summed_over_times_and_ranked_by_what_a_percent_g
     percents = [limit.of_percent for limit in torques]
     assert percents == sorted(percents, reverse=True)
     # With all torques a share larger, the same motion is quicker by half of that: T goes with 1 / sqrt(U).
-    assert sum(percents) == pytest.approx(0.005 * solution.duration, rel=1e-6)
+    assert sum(limit.gain * 0.01 * 10.0 for limit in torques) == pytest.approx(0.005 * solution.duration, rel=1e-6)
 
 
 def test_bounds_of_unknowns_are_among_what_limits():
@@ -368,6 +368,61 @@ def test_an_end_that_bounds_fix_as_well_gains_to_the_side_that_is_open():
     assert "stop" not in {row for row, _ in gains}
     assert gains["final q[mass]", "lower"] == pytest.approx(central(lambda v: limited(end=v), 3.0, 1e-4), rel=1e-4)
     assert max(limit.of_percent for limit in explanation.limits) < stopped.cost
+
+
+def turning_wheel() -> co.Solution:
+    """A shortest time by the plain call, whose grid has points where the torque switches."""
+    wheel = co.Body("wheel", co.revolute(), mass=1.0, inertia=(0.015, 0.015, 0.03))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=5.0, qd=0.0)]
+    stated = [*ends, co.bounds(tau=(-3.0, 3.0), qd=(-15.0, 15.0))]
+    answer = co.solve(co.Problem(co.Model([wheel], gravity=(0, 0, 0)), co.Free(0.01, 20.0), co.duration(), stated))
+    assert isinstance(answer, co.Solution)
+    return answer
+
+
+def test_a_percent_gains_less_than_the_derivative_where_other_bounds_are_met():
+    """Others are inactive by a hair at switches."""
+    torques = [one for one in explained.percents_of(turning_wheel()) if one.limit.constraint == "tau bounds"]
+    assert max(one.by_derivative / one.solved for one in torques) > 1.1
+    for one in torques:
+        assert one.forecast == pytest.approx(one.solved, rel=0.02)
+
+
+def test_a_percent_is_exact_for_linear_dynamics_and_squares():
+    once = explained.percents_of(best_of(limited()))
+    assert {one.limit.row for one in once} >= {"tau[mass]", "qd[mass]", "final q[mass]"}
+    for one in once:
+        assert one.forecast == pytest.approx(one.solved, rel=1e-3 if one.limit.constraint == "duration" else 1e-4)
+
+
+def test_a_percent_gains_up_to_another_limit_on_the_same_quantity():
+    """A force bounded again by half a percent more: its derivative stays, and 1 % of it gains half."""
+    more = 1.005 * 33.0
+    again = co.path(lambda now: now.tau[0], lower=-more, upper=more, name="again")
+    twice = explained.percents_of(best_of(replace(limited(), subject_to=[*limited().subject_to, again])))
+    forces = [one for one in twice if one.limit.row == "tau[mass]"]
+    assert forces
+    for one in forces:
+        assert one.forecast == pytest.approx(one.solved, rel=1e-5)
+        assert one.forecast == pytest.approx(one.by_derivative / 2, rel=0.02)
+
+
+def test_a_percent_that_is_not_computed_is_said_to_be_a_limit(monkeypatch: pytest.MonkeyPatch):
+    """Programs that are too large, and without an optimum nearby."""
+    answer = best_of(limited())
+    known = co.optimality.explain(answer)
+    for constant, note in (("_WORK", "variables and"), ("_FAR", "no optimum was found with 1 % more of")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"colloc.optimality.expanded.{constant}", 0)
+            unknown = co.optimality.explain(answer)
+        by_derivative, gains = (sorted(limit.gain for limit in one.limits) for one in (unknown, known))
+        assert by_derivative == pytest.approx(gains)
+        assert np.isnan([limit.of_percent for limit in unknown.limits]).all()
+        (sentence,) = unknown.notes
+        assert note in sentence
+        assert sentence in repr(unknown)
+        assert "falls by up to" in repr(unknown).splitlines()[0]
+    assert known.notes == ()
 
 
 @pytest.mark.parametrize("seed", [1, 13, 22])
