@@ -388,6 +388,18 @@ def test_a_percent_gains_less_than_the_derivative_where_other_bounds_are_met():
         assert one.forecast == pytest.approx(one.solved, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("seed", "row", "excess"),
+    [(65, "tau[link0]", 1.5), (222, "qd[link1]", 5.0), (197, "qd[link1]", 0.1), (11, "q[link2]", 0)],
+)
+def test_a_percent_of_random_limits_gains_what_a_solve_finds(seed: int, row: str, excess: float):
+    """Limits of torque, speed and position, whose derivatives say more than a percent gains, or no more."""
+    all_of_them = [one for one in explained.percents(seed) if not np.isnan(one.forecast + one.solved)]
+    assert max(one.by_derivative / one.solved for one in all_of_them if one.limit.row == row) > 1 + excess
+    for one in all_of_them:
+        assert one.forecast == pytest.approx(one.solved, rel=0.02)
+
+
 def test_a_percent_is_exact_for_linear_dynamics_and_squares():
     once = explained.percents_of(best_of(limited()))
     assert {one.limit.row for one in once} >= {"tau[mass]", "qd[mass]", "final q[mass]"}
