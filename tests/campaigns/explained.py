@@ -136,7 +136,8 @@ def percents_of(answer: co.Solution, most: int = 6) -> list[Percent]:
         amount = 0.01 * (abs(limit.bound) or limit.size)
         again = _solved(_relaxed(problem, limit, amount), curve, answer)
         elsewhere = _solved(problem, curve, again)
-        right = again.outcome.status is co.solver.Status.SOLVED and stated.cost - elsewhere.cost < _NOTHING * size
+        right = all(one.outcome.status is co.solver.Status.SOLVED for one in (stated, again))
+        right = right and stated.cost - elsewhere.cost < _NOTHING * size
         solved = (stated.cost - again.cost) / size if right else np.nan
         found.append(Percent(limit, amount * limit.gain / size, limit.of_percent / size, solved))
     return found
