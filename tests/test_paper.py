@@ -37,7 +37,7 @@ def test_the_paper_cites_what_its_list_has():
 def test_citation_and_recipe_have_version_and_dependencies_of_the_package():
     names = "CITATION.cff", "docs/conda/recipe.yaml"
     citation, recipe = ((ROOT / name).read_text(encoding="utf-8") for name in names)
-    assert f"\nversion: {colloc.__version__}\n" in citation
+    assert re.search(rf"\nversion: {colloc.__version__}\ndate-released: 20\d\d-\d\d-\d\d\n", citation)
     assert f'version: "{colloc.__version__}"' in recipe
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
