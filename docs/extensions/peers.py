@@ -103,6 +103,8 @@ def summary(numbers: Mapping[str, float]) -> str:
         others = [tool for tool in same if not tool.startswith("colloc")]
 
         def pair(tool: str, problem: str = problem) -> str:
+            if tool not in tools(numbers, problem):
+                return "not asked"
             if verdict(numbers, problem, tool):
                 return verdict(numbers, problem, tool)
             return " / ".join(f"{seconds(numbers, problem, tool, kind):.2f}" for kind in ("cold", "warm"))

@@ -56,6 +56,11 @@ def test_the_same_answers_come_first_and_of_them_the_fastest():
     assert compared.tools(numbers, "p") == ["colloc", "drake", "opti"]
 
 
+def test_a_tool_that_was_not_asked_is_not_said_to_have_no_answer():
+    numbers = {"squat.best": 1.0, "squat.colloc_grid.good": 0.0}
+    assert compared.summary(numbers).splitlines()[-1] == "| squat to stand | not asked | no answer | none | 0 |"
+
+
 def test_every_row_in_which_another_tool_is_sooner_says_why():
     numbers = {"squat.best": 1.0}
     for tool, cold, warm, cost in (("colloc", 0.5, 0.2, 1.0), ("opti", 0.4, 0.3, 1.0), ("drake", 0.1, 0.1, 1.1)):
