@@ -430,7 +430,7 @@ def _percent(limit: Limit) -> float:
 
 
 def _at_most(limit: ActiveLimit) -> float:
-    """Decrease of the cost for 1 %; if it is unknown, that by the derivative, which other bounds can only reduce."""
+    """Decrease of the cost for 1 %; if it is unknown, that by the derivative, the most in a convex program."""
     return limit.gain * _percent(limit) if np.isnan(limit.of_percent) else limit.of_percent
 
 
